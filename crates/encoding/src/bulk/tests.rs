@@ -1,0 +1,1 @@
+//! Every detected kernel against the portable one, every length and alignment.
