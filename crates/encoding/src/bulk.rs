@@ -14,8 +14,7 @@ mod portable;
 mod slot;
 
 pub use dispatch::{
-    read_bools, read_f32s, read_f64s, read_i32s, read_i64s, write_bools, write_f32s, write_f64s,
-    write_i32s, write_i64s,
+    read_bools, read_f32s, read_f64s, read_i32s, read_i64s, write_bools, write_f32s, write_f64s, write_i32s, write_i64s,
 };
 pub use slot::Slot;
 

@@ -47,8 +47,7 @@ pub use error::{Truncated, WireError};
 pub use put::{ToWire, WirePut};
 pub use reader::WireReader;
 pub use varint::{
-    istr_size, svar_size, svar64_size, unzigzag32, unzigzag64, uvar_size, uvar64_size, vstr_size,
-    zigzag32, zigzag64,
+    istr_size, svar_size, svar64_size, unzigzag32, unzigzag64, uvar_size, uvar64_size, vstr_size, zigzag32, zigzag64,
 };
 
 /// The bits Java's `floatToIntBits` gives for every NaN, and the only NaN ever written.

@@ -95,11 +95,7 @@ pub trait ToWire {
     fn to_vec(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.wire_size());
         self.write_to(&mut out);
-        debug_assert_eq!(
-            out.len(),
-            self.wire_size(),
-            "wire_size is what write_to puts"
-        );
+        debug_assert_eq!(out.len(), self.wire_size(), "wire_size is what write_to puts");
         out
     }
 }

@@ -30,10 +30,7 @@ impl<'a> WireReader<'a> {
     /// Reads `bytes`, whose first byte has position `base` in something larger.
     #[inline]
     pub fn with_base(bytes: &'a [u8], base: usize) -> Self {
-        Self {
-            rest: bytes,
-            at: base,
-        }
+        Self { rest: bytes, at: base }
     }
 
     /// Position of the next byte, base included.
@@ -159,13 +156,13 @@ impl<'a> WireReader<'a> {
     /// String with a zigzag varint length; `None` is the null string. Bytes are not checked for UTF-8.
     #[inline]
     pub fn vstr(&mut self) -> Result<Option<&'a [u8]>, WireError> {
-        self.string(|wire| wire.svar())
+        self.string(Self::svar)
     }
 
     /// String with a four-byte length; `None` is the null string. Bytes are not checked for UTF-8.
     #[inline]
     pub fn istr(&mut self) -> Result<Option<&'a [u8]>, WireError> {
-        self.string(|wire| wire.i32())
+        self.string(Self::i32)
     }
 
     /// [`vstr`](Self::vstr), checked for UTF-8.
@@ -194,29 +191,19 @@ impl<'a> WireReader<'a> {
     #[inline]
     pub fn ibin(&mut self) -> Result<&'a [u8], WireError> {
         let at = self.at;
-        self.whole(|wire| {
-            wire.istr()?
-                .ok_or(WireError::NegativeLength { at, length: -1 })
-        })
+        self.whole(|wire| wire.istr()?.ok_or(WireError::NegativeLength { at, length: -1 }))
     }
 
     /// Bytes with a zigzag varint length; a negative one is an error.
     #[inline]
     pub fn vbin(&mut self) -> Result<&'a [u8], WireError> {
         let at = self.at;
-        self.whole(|wire| {
-            wire.vstr()?
-                .ok_or(WireError::NegativeLength { at, length: -1 })
-        })
+        self.whole(|wire| wire.vstr()?.ok_or(WireError::NegativeLength { at, length: -1 }))
     }
 
     #[cold]
     fn truncated(&self, need: usize) -> Truncated {
-        Truncated {
-            need,
-            have: self.rest.len(),
-            at: self.at,
-        }
+        Truncated { need, have: self.rest.len(), at: self.at }
     }
 
     /// Up to `size_max` groups; the last one of ten must fit the one bit that is left of 64.
@@ -243,10 +230,7 @@ impl<'a> WireReader<'a> {
 
     /// Runs a read of several fields; all of it happens or none.
     #[inline]
-    fn whole<T>(
-        &mut self,
-        read: impl FnOnce(&mut Self) -> Result<T, WireError>,
-    ) -> Result<T, WireError> {
+    fn whole<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, WireError>) -> Result<T, WireError> {
         let mut wire = self.clone();
         let value = read(&mut wire)?;
         *self = wire;
@@ -254,19 +238,13 @@ impl<'a> WireReader<'a> {
     }
 
     #[inline]
-    fn string(
-        &mut self,
-        length: impl FnOnce(&mut Self) -> Result<i32, WireError>,
-    ) -> Result<Option<&'a [u8]>, WireError> {
+    fn string(&mut self, length: impl FnOnce(&mut Self) -> Result<i32, WireError>) -> Result<Option<&'a [u8]>, WireError> {
         let at = self.at;
         self.whole(|wire| match length(wire)? {
             -1 => Ok(None),
             length => match usize::try_from(length) {
                 Ok(size) => Ok(Some(wire.bytes(size)?)),
-                Err(_) => Err(WireError::NegativeLength {
-                    at,
-                    length: i64::from(length),
-                }),
+                Err(_) => Err(WireError::NegativeLength { at, length: i64::from(length) }),
             },
         })
     }
@@ -279,9 +257,7 @@ impl<'a> WireReader<'a> {
         let at = self.at;
         self.whole(|wire| match read(wire)? {
             None => Ok(None),
-            Some(bytes) => std::str::from_utf8(bytes)
-                .map(Some)
-                .map_err(|_| WireError::NotUtf8 { at }),
+            Some(bytes) => std::str::from_utf8(bytes).map(Some).map_err(|_| WireError::NotUtf8 { at }),
         })
     }
 }

@@ -4,16 +4,9 @@ use super::Slot;
 use crate::{CANONICAL_NAN_32, CANONICAL_NAN_64};
 
 #[inline(always)]
-fn write_all<S: Slot, T: Copy, const N: usize>(
-    out: &mut [S],
-    values: &[T],
-    to_wire: impl Fn(T) -> [u8; N],
-) {
+fn write_all<S: Slot, T: Copy, const N: usize>(out: &mut [S], values: &[T], to_wire: impl Fn(T) -> [u8; N]) {
     let (slots, rest) = out.as_chunks_mut::<N>();
-    assert!(
-        rest.is_empty() && slots.len() == values.len(),
-        "output has room for exactly the values"
-    );
+    assert!(rest.is_empty() && slots.len() == values.len(), "output has room for exactly the values");
     for (slot, value) in slots.iter_mut().zip(values) {
         *slot = to_wire(*value).map(S::new);
     }
@@ -22,10 +15,7 @@ fn write_all<S: Slot, T: Copy, const N: usize>(
 #[inline(always)]
 fn read_all<T, const N: usize>(input: &[u8], out: &mut [T], from_wire: impl Fn([u8; N]) -> T) {
     let (slots, rest) = input.as_chunks::<N>();
-    assert!(
-        rest.is_empty() && slots.len() == out.len(),
-        "input holds exactly the values"
-    );
+    assert!(rest.is_empty() && slots.len() == out.len(), "input holds exactly the values");
     for (value, slot) in out.iter_mut().zip(slots) {
         *value = from_wire(*slot);
     }
@@ -44,11 +34,7 @@ pub(super) fn write_i64s<S: Slot>(out: &mut [S], values: &[i64]) {
 #[inline(always)]
 pub(super) fn write_f32s<S: Slot>(out: &mut [S], values: &[f32]) {
     write_all(out, values, |value| {
-        let bits = if value.is_nan() {
-            CANONICAL_NAN_32
-        } else {
-            value.to_bits()
-        };
+        let bits = if value.is_nan() { CANONICAL_NAN_32 } else { value.to_bits() };
         bits.to_be_bytes()
     });
 }
@@ -56,11 +42,7 @@ pub(super) fn write_f32s<S: Slot>(out: &mut [S], values: &[f32]) {
 #[inline(always)]
 pub(super) fn write_f64s<S: Slot>(out: &mut [S], values: &[f64]) {
     write_all(out, values, |value| {
-        let bits = if value.is_nan() {
-            CANONICAL_NAN_64
-        } else {
-            value.to_bits()
-        };
+        let bits = if value.is_nan() { CANONICAL_NAN_64 } else { value.to_bits() };
         bits.to_be_bytes()
     });
 }

@@ -1,0 +1,68 @@
+//! The only calls of code compiled for processor features that must be detected first.
+//!
+//! The bodies are ordinary safe loops, here or in the modules they belong to; the compiler does the rest.
+
+use crate::presence;
+use crate::words::combine;
+
+/// For each line: a function that asks the processor for one feature, and calls `body` compiled for it or
+/// `otherwise`.
+macro_rules! kernels {
+    ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $result:ty)? {
+        $feature:tt => $body:path, otherwise $otherwise:path
+    })*) => { $(
+        #[inline]
+        pub(crate) fn $name($($arg: $type),*) $(-> $result)? {
+            #[cfg(target_arch = "x86_64")]
+            if is_x86_feature_detected!($feature) {
+                #[target_feature(enable = $feature)]
+                fn detected($($arg: $type),*) $(-> $result)? {
+                    $body($($arg),*)
+                }
+                #[expect(unsafe_code, reason = "calls code compiled for a detected feature")]
+                // SAFETY: the body is safe code; this processor has the feature, as just detected.
+                return unsafe { detected($($arg),*) };
+            }
+            $otherwise($($arg),*)
+        }
+    )* };
+}
+
+kernels! {
+    fn count_words(words: &[u64]) -> usize {
+        "popcnt" => count_words_body, otherwise count_words_body
+    }
+    fn or_at(dst: &mut [u64], dst_start: usize, src: &[u64], src_start: usize, count: usize) {
+        "avx2" => or_at_body, otherwise or_at_body
+    }
+    fn copy_at(dst: &mut [u64], dst_start: usize, src: &[u64], src_start: usize, count: usize) {
+        "avx2" => copy_at_body, otherwise copy_at_body
+    }
+    fn presence_to_nulls(bytes: &[u8], out: &mut [u64]) {
+        "avx2" => presence::whole_words_to_nulls, otherwise presence_to_nulls_narrow
+    }
+    fn presence_to_nulls_narrow(bytes: &[u8], out: &mut [u64]) {
+        "ssse3" => presence::whole_words_to_nulls, otherwise presence::whole_words_to_nulls
+    }
+    fn nulls_to_presence(words: &[u64], out: &mut [u8]) {
+        "avx2" => presence::whole_words_from_nulls, otherwise nulls_to_presence_narrow
+    }
+    fn nulls_to_presence_narrow(words: &[u64], out: &mut [u8]) {
+        "ssse3" => presence::whole_words_from_nulls, otherwise presence::whole_words_from_nulls
+    }
+}
+
+#[inline(always)]
+fn count_words_body(words: &[u64]) -> usize {
+    words.iter().map(|word| word.count_ones() as usize).sum()
+}
+
+#[inline(always)]
+fn or_at_body(dst: &mut [u64], dst_start: usize, src: &[u64], src_start: usize, count: usize) {
+    combine(dst, dst_start, src, src_start, count, |old, new, _| old | new);
+}
+
+#[inline(always)]
+fn copy_at_body(dst: &mut [u64], dst_start: usize, src: &[u64], src_start: usize, count: usize) {
+    combine(dst, dst_start, src, src_start, count, |old, new, mask| old & !mask | new);
+}

@@ -1,0 +1,1 @@
+//! Every kernel against bitvec, by enumeration.
