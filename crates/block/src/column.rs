@@ -1,0 +1,312 @@
+//! One column of a block: values, and validity from the first null on.
+
+use tsloom_bitmap::{NullWords, words};
+use tsloom_model::{DataType, Value, Values};
+
+/// Values of one column with a slot for every row, null rows included.
+///
+/// Validity words are Arrow's: low bit first, 1 = valid, and bits past the last row are 0. They come into being at the
+/// first null; a column without nulls has none.
+#[derive(Clone, Debug)]
+pub struct Column {
+    name: String,
+    data_type: DataType,
+    values: Values,
+    validity: Vec<u64>,
+    has_validity: bool,
+    null_count: usize,
+}
+
+impl Column {
+    pub(crate) fn new(name: &str, data_type: DataType, row_budget: usize) -> Self {
+        Self {
+            name: name.to_owned(),
+            data_type,
+            values: Values::with_capacity(data_type.physical(), row_budget),
+            validity: Vec::new(),
+            has_validity: false,
+            null_count: 0,
+        }
+    }
+
+    /// As the layout names it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it holds.
+    pub fn data_type(&self) -> DataType {
+        self.data_type
+    }
+
+    /// Number of rows.
+    pub fn row_count(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Number of null rows.
+    pub fn null_count(&self) -> usize {
+        self.null_count
+    }
+
+    /// The values; slots of null rows hold the default (0, false, empty).
+    pub fn values(&self) -> &Values {
+        &self.values
+    }
+
+    /// The validity words, or `None` when no row is null.
+    pub fn validity(&self) -> Option<&[u64]> {
+        self.has_validity.then_some(&self.validity)
+    }
+
+    /// True when the row has no value.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn is_null(&self, row: usize) -> bool {
+        assert!(row < self.row_count(), "row {row} of {}", self.row_count());
+        self.has_validity && !words::get(&self.validity, row)
+    }
+
+    /// The cell of a row.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn value(&self, row: usize) -> Value<'_> {
+        if self.is_null(row) { Value::Null } else { self.values.as_values().get(row) }
+    }
+
+    /// The cell of a BOOLEAN column; `None` when it is null or the column is of another type.
+    pub fn bool(&self, row: usize) -> Option<bool> {
+        match self.value(row) {
+            Value::Boolean(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The cell of an INT32 or DATE column; `None` when it is null or the column is of another type.
+    pub fn i32(&self, row: usize) -> Option<i32> {
+        match self.value(row) {
+            Value::Int32(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The cell of an INT64 or TIMESTAMP column; `None` when it is null or the column is of another type.
+    pub fn i64(&self, row: usize) -> Option<i64> {
+        match self.value(row) {
+            Value::Int64(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The cell of a FLOAT column; `None` when it is null or the column is of another type.
+    pub fn f32(&self, row: usize) -> Option<f32> {
+        match self.value(row) {
+            Value::Float(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The cell of a DOUBLE column; `None` when it is null or the column is of another type.
+    pub fn f64(&self, row: usize) -> Option<f64> {
+        match self.value(row) {
+            Value::Double(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The bytes of a TEXT, STRING or BLOB cell; `None` when it is null or the column is of another type.
+    pub fn bytes(&self, row: usize) -> Option<&[u8]> {
+        match self.value(row) {
+            Value::Text(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The text of a cell; `None` also when it is not UTF-8.
+    pub fn str(&self, row: usize) -> Option<&str> {
+        std::str::from_utf8(self.bytes(row)?).ok()
+    }
+
+    /// Appends a cell. Returns false, and appends nothing, when its form is not the column's.
+    #[must_use]
+    pub fn push(&mut self, value: Value<'_>) -> bool {
+        if value.is_null() {
+            self.push_nulls(1);
+            return true;
+        }
+        let row_count = self.row_count();
+        if !self.values.push(value) {
+            return false;
+        }
+        self.mark_valid(row_count, 1);
+        true
+    }
+
+    /// Appends null rows.
+    pub fn push_nulls(&mut self, count: usize) {
+        if count > 0 {
+            let row_count = self.row_count();
+            self.need_validity(row_count);
+            self.values.push_defaults(count);
+            self.validity.resize(words::word_count(row_count + count), 0);
+            self.null_count += count;
+        }
+    }
+
+    /// Lets `fill` append present values only, then gives each its row: `nulls` says which of the next rows are null.
+    /// `fill` must append exactly as many values as there are rows that are not null; otherwise nothing is kept and the
+    /// number it appended comes back as `Ok(Err(count))`.
+    ///
+    /// # Errors
+    /// Whatever `fill` returns; then nothing is kept either.
+    pub fn fill_present<E>(
+        &mut self,
+        nulls: NullWords<'_>,
+        fill: impl FnOnce(&mut Values) -> Result<(), E>,
+    ) -> Result<Result<(), usize>, E> {
+        let from = self.row_count();
+        let null_count = nulls.null_count();
+        if let Err(error) = fill(&mut self.values) {
+            self.values.truncate(from);
+            return Err(error);
+        }
+        let appended = self.values.len().saturating_sub(from);
+        if appended != nulls.row_count() - null_count {
+            self.values.truncate(from);
+            return Ok(Err(appended));
+        }
+        if null_count > 0 {
+            self.values.spread(from, (0..nulls.row_count()).map(|row| nulls.is_null(row)));
+        }
+        self.append_validity(from, nulls, null_count);
+        Ok(Ok(()))
+    }
+
+    /// Appends the validity of rows whose values are there already, from row `from` on.
+    fn append_validity(&mut self, from: usize, nulls: NullWords<'_>, null_count: usize) {
+        if null_count == 0 {
+            self.mark_valid(from, nulls.row_count());
+            return;
+        }
+        self.need_validity(from);
+        self.validity.resize(words::word_count(from + nulls.row_count()), 0);
+        let mut row = 0;
+        while row < nulls.row_count() {
+            let count = (nulls.row_count() - row).min(64);
+            let valid = [!nulls.word(row / 64)];
+            words::copy_at(&mut self.validity, from + row, &valid, 0, count);
+            row += count;
+        }
+        self.null_count += null_count;
+    }
+
+    fn mark_valid(&mut self, from: usize, count: usize) {
+        if self.has_validity {
+            self.validity.resize(words::word_count(from + count), 0);
+            words::set_range(&mut self.validity, from, count);
+        }
+    }
+
+    /// Makes validity words that say: the first `row_count` rows are valid.
+    fn need_validity(&mut self, row_count: usize) {
+        if !self.has_validity {
+            self.has_validity = true;
+            self.validity.clear();
+            self.validity.resize(words::word_count(row_count), 0);
+            words::set_range(&mut self.validity, 0, row_count);
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.values.clear();
+        self.has_validity = false;
+        self.null_count = 0;
+    }
+
+    pub(crate) fn truncate(&mut self, row_count: usize) {
+        if row_count >= self.row_count() {
+            return;
+        }
+        self.values.truncate(row_count);
+        if self.has_validity {
+            self.validity.truncate(words::word_count(row_count));
+            if row_count % 64 != 0 {
+                words::clear_range(&mut self.validity, row_count, 64 - row_count % 64);
+            }
+            self.null_count = row_count - words::count_ones(&self.validity, 0, row_count);
+            self.has_validity = self.null_count > 0;
+        }
+    }
+
+    pub(crate) fn rename(&mut self, name: &str) {
+        if self.name != name {
+            self.name.clear();
+            self.name.push_str(name);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(column: &Column) -> Vec<Value<'_>> {
+        (0..column.row_count()).map(|row| column.value(row)).collect()
+    }
+
+    #[test]
+    fn validity_appears_at_the_first_null() {
+        let mut column = Column::new("v", DataType::Int32, 4);
+        assert!(column.push(1.into()) && column.validity().is_none());
+        assert!(column.push(Value::Null) && column.push(3.into()));
+        assert_eq!(column.validity(), Some(&[0b101][..]));
+        assert_eq!((column.null_count(), column.i32(2), column.i32(1), column.i64(0)), (1, Some(3), None, None));
+        assert!(!column.push(Value::Double(1.0)));
+        column.clear();
+        assert!(column.push(9.into()) && column.validity().is_none());
+    }
+
+    #[test]
+    fn truncate_forgets_nulls_past_the_end() {
+        let mut column = Column::new("v", DataType::Int64, 0);
+        for row in 0..130_i64 {
+            assert!(column.push(if row % 3 == 2 { Value::Null } else { row.into() }));
+        }
+        column.truncate(66);
+        assert_eq!((column.null_count(), column.validity().unwrap().len()), (22, 2));
+        assert_eq!(column.validity().unwrap()[1], 0b01);
+        column.truncate(2);
+        assert!(column.validity().is_none());
+        assert_eq!(values(&column), [Value::Int64(0), Value::Int64(1)]);
+    }
+
+    #[test]
+    fn present_values_find_their_rows() {
+        let mut column = Column::new("v", DataType::Text, 0);
+        assert!(column.push("first".into()));
+        let nulls = [0b0110_u64];
+        let outcome = column.fill_present(NullWords::new(&nulls, 0, 4), |into| {
+            assert!(into.push("a".into()) && into.push("b".into()));
+            Ok::<(), ()>(())
+        });
+        assert_eq!(outcome, Ok(Ok(())));
+        assert_eq!(values(&column), ["first".into(), "a".into(), Value::Null, Value::Null, "b".into()]);
+        assert_eq!(column.validity(), Some(&[0b10011][..]));
+    }
+
+    #[test]
+    fn a_wrong_number_of_values_keeps_nothing() {
+        let mut column = Column::new("v", DataType::Int32, 0);
+        let nulls = [0b01_u64];
+        let outcome = column.fill_present(NullWords::new(&nulls, 0, 2), |_| Ok::<(), ()>(()));
+        assert_eq!(outcome, Ok(Err(0)));
+        let outcome = column.fill_present(NullWords::new(&nulls, 0, 2), |into| {
+            assert!(into.push(1.into()));
+            Err("broken")
+        });
+        assert_eq!(outcome, Err("broken"));
+        assert_eq!(column.row_count(), 0);
+    }
+}

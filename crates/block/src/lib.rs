@@ -1,0 +1,123 @@
+//! The reusable output block: the times of many rows and their columns.
+//!
+//! A block is what a scan lends, what the page reader fills, what the memtable answers with and what exchange and Arrow
+//! take over. It knows no reader and no Arrow type, but its buffers are shaped like Arrow's:
+//!
+//! ```text
+//! times      Vec<i64>                      one per row
+//! column     values    native endian, or offsets + bytes for text; a slot for every row
+//!            validity  64-bit words, low bit first, 1 = valid; absent until the first null
+//! ```
+//!
+//! [`ReusableBlock`] keeps one block alive over any number of devices and counts how often it had to build a new one.
+#![forbid(unsafe_code)]
+
+mod column;
+mod layout;
+mod reuse;
+
+pub use column::Column;
+pub use layout::{BlockColumn, BlockLayout};
+pub use reuse::ReusableBlock;
+
+/// The rows of one answer: times and columns of equal length.
+#[derive(Clone, Debug)]
+pub struct Block {
+    times: Vec<i64>,
+    columns: Vec<Column>,
+    row_budget: usize,
+}
+
+impl Block {
+    /// An empty block with room for the rows of its layout.
+    pub fn new(layout: &BlockLayout) -> Self {
+        Self {
+            times: Vec::with_capacity(layout.row_budget),
+            columns: layout.columns.iter().map(|column| Column::new(&column.name, column.data_type, layout.row_budget)).collect(),
+            row_budget: layout.row_budget,
+        }
+    }
+
+    /// Number of rows.
+    pub fn row_count(&self) -> usize {
+        self.times.len()
+    }
+
+    /// True when there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.times.is_empty()
+    }
+
+    /// How many rows whoever fills it may put in. A page set is not cut in the middle of decoding by less than this.
+    pub fn row_budget(&self) -> usize {
+        self.row_budget
+    }
+
+    /// The time of every row, in the unit of the table.
+    pub fn times(&self) -> &[i64] {
+        &self.times
+    }
+
+    /// All columns, in the order of the projection.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// One column of the projection.
+    ///
+    /// # Panics
+    /// When there is no such column, as slices do.
+    pub fn column(&self, index: usize) -> &Column {
+        &self.columns[index]
+    }
+
+    /// The column with this name.
+    pub fn column_by_name(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name() == name)
+    }
+
+    /// The times, for whoever fills the block. [`check`](Self::check) tells when the columns agree again.
+    pub fn times_mut(&mut self) -> &mut Vec<i64> {
+        &mut self.times
+    }
+
+    /// One column, for whoever fills the block.
+    pub fn column_mut(&mut self, index: usize) -> &mut Column {
+        &mut self.columns[index]
+    }
+
+    /// Times and columns at once, for whoever fills the block.
+    pub fn parts_mut(&mut self) -> (&mut Vec<i64>, &mut [Column]) {
+        (&mut self.times, &mut self.columns)
+    }
+
+    /// Forgets all rows, keeps the memory.
+    pub fn clear(&mut self) {
+        self.times.clear();
+        for column in &mut self.columns {
+            column.clear();
+        }
+    }
+
+    /// Cuts to the first `row_count` rows.
+    pub fn truncate(&mut self, row_count: usize) {
+        self.times.truncate(row_count);
+        for column in &mut self.columns {
+            column.truncate(row_count);
+        }
+    }
+
+    /// True when every column has as many rows as there are times: what holds whenever a block is lent.
+    pub fn check(&self) -> bool {
+        self.columns.iter().all(|column| column.row_count() == self.times.len())
+    }
+}
+
+/// Lends blocks one after the other; each is valid until the next call.
+pub trait BlockSource {
+    /// Why there is no next block.
+    type Error;
+
+    /// The next block, or `None` at the end. The block is never empty.
+    fn next_block(&mut self) -> Result<Option<&Block>, Self::Error>;
+}

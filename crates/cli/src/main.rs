@@ -1,0 +1,2 @@
+//! The tsloom command.
+fn main() {}

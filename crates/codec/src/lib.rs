@@ -1,0 +1,1 @@
+//! Value encodings and compression framing.

@@ -1,0 +1,1 @@
+//! TsFile writer and reader.

@@ -1,0 +1,1 @@
+//! TsFile structures: parse and write, no file handle.

@@ -1,0 +1,1 @@
+//! The only seam to the operating system: positional reads, directories, log files.

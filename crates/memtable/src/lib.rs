@@ -1,0 +1,1 @@
+//! The aligned memtable: absence costs nothing, readers never wait.

@@ -1,0 +1,1 @@
+//! Decodes page sets into a lent block.

@@ -1,0 +1,1 @@
+//! Table scans over files and memtables, one lent block.

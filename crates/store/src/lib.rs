@@ -1,0 +1,1 @@
+//! An embedded database: log, memtable, files, manifest.

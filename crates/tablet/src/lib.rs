@@ -1,0 +1,1 @@
+//! Row batches and their wire form.

@@ -1,0 +1,1 @@
+//! Generators, fixtures and fault injection for tests.

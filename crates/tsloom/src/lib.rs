@@ -1,0 +1,1 @@
+//! A storage engine for aligned time series: the facade.

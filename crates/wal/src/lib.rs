@@ -1,0 +1,1 @@
+//! The write-ahead log: entries, frames with checksums, segments, replay.

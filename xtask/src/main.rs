@@ -1,0 +1,2 @@
+//! Project chores: tidy, bench, alloc-report.
+fn main() {}
