@@ -1,1 +1,158 @@
-//! Every detected kernel against the portable one, every length and alignment.
+//! Every detected kernel against the portable one and against the value-by-value definition, at every
+//! length 0..=130 and every alignment 0..=63 of the byte side.
+
+use std::mem::MaybeUninit;
+
+use super::{dispatch, portable};
+use crate::{CANONICAL_NAN_32, CANONICAL_NAN_64};
+
+const VALUES_MAX: usize = 130;
+const ALIGNMENT: usize = 64;
+const GUARD: u8 = 0xa5;
+
+/// Bits with the values that matter in front: zeros, extremes, infinities, NaNs of all kinds, small ones.
+fn bits() -> Vec<u64> {
+    let edges = [
+        0,
+        1,
+        u64::MAX,
+        1 << 63,
+        0x7ff0_0000_0000_0000,
+        0xfff0_0000_0000_0000,
+        0x7ff8_0000_0000_0000,
+        0xfff8_dead_beef_0001,
+        0x7ff0_0000_0000_0001,
+        0x7f80_0000_ff80_0000,
+        0x7fc0_0000_ffc1_2345,
+        0xffc1_2345_7fc0_0000,
+        0x8000_0000_ffc1_2345,
+        0x0000_0001_7f80_0001,
+        0x0000_0000_ff80_0000,
+        0x0123_4567_89ab_cdef,
+    ];
+    let mixed = (0..).map(|n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17));
+    edges.into_iter().chain(mixed).take(VALUES_MAX).collect()
+}
+
+/// A byte slice of `size` at `alignment` past a 64-byte border, with guard bytes around it.
+fn with_slice(size: usize, alignment: usize, write: impl FnOnce(&mut [u8])) -> Vec<u8> {
+    let mut buffer = vec![GUARD; size + 3 * ALIGNMENT];
+    let start = buffer.as_ptr().align_offset(ALIGNMENT) + alignment;
+    write(&mut buffer[start..start + size]);
+    let (before, rest) = buffer.split_at(start);
+    let (bytes, after) = rest.split_at(size);
+    assert!(before.iter().chain(after).all(|byte| *byte == GUARD), "neighbours are untouched");
+    bytes.to_vec()
+}
+
+fn check_write<T: Copy>(
+    values: &[T],
+    width: usize,
+    detected: impl Fn(&mut [u8], &[T]),
+    portable: impl Fn(&mut [u8], &[T]),
+    spare: impl Fn(&mut [MaybeUninit<u8>], &[T]),
+    expected: impl Fn(T) -> Vec<u8>,
+) {
+    for count in 0..=values.len() {
+        let values = &values[..count];
+        let expected: Vec<u8> = values.iter().flat_map(|value| expected(*value)).collect();
+        assert_eq!(expected.len(), count * width);
+        for alignment in 0..ALIGNMENT {
+            assert_eq!(with_slice(count * width, alignment, |out| detected(out, values)), expected);
+        }
+        assert_eq!(with_slice(count * width, count % 64, |out| portable(out, values)), expected);
+        let mut out = vec![MaybeUninit::new(GUARD); count * width];
+        spare(&mut out, values);
+        #[expect(unsafe_code, reason = "reads back what the kernel wrote")]
+        // SAFETY: every byte was initialised with the guard above.
+        let bytes = unsafe { out.assume_init_ref() };
+        assert_eq!(bytes, expected);
+    }
+}
+
+fn check_read<T: Copy + Default>(
+    width: usize,
+    detected: impl Fn(&[u8], &mut [T]),
+    portable: impl Fn(&[u8], &mut [T]),
+    to_wire: impl Fn(T) -> Vec<u8>,
+) {
+    let bytes: Vec<u8> = bits().iter().chain(&[1]).flat_map(|bits| bits.to_le_bytes()).collect();
+    for count in 0..=VALUES_MAX {
+        let size = count * width;
+        for alignment in 0..ALIGNMENT {
+            let input = &bytes[alignment % 8..];
+            let mut shifted = Vec::new();
+            let (mut actual, mut plain) = (vec![T::default(); count], vec![T::default(); count]);
+            with_slice(size, alignment, |place| {
+                place.copy_from_slice(&input[..size]);
+                detected(place, &mut actual);
+                portable(place, &mut plain);
+                shifted.extend_from_slice(place);
+            });
+            let back = |values: &[T]| values.iter().flat_map(|v| to_wire(*v)).collect::<Vec<u8>>();
+            assert_eq!(back(&actual), shifted);
+            assert_eq!(back(&plain), shifted);
+        }
+    }
+}
+
+#[test]
+fn i32s() {
+    let values: Vec<i32> = bits().iter().map(|bits| *bits as i32).collect();
+    check_write(&values, 4, dispatch::write_i32s, portable::write_i32s, dispatch::write_i32s, |value| {
+        value.to_be_bytes().to_vec()
+    });
+    check_read(4, dispatch::read_i32s, portable::read_i32s, |value| value.to_be_bytes().to_vec());
+}
+
+#[test]
+fn i64s() {
+    let values: Vec<i64> = bits().iter().map(|bits| *bits as i64).collect();
+    check_write(&values, 8, dispatch::write_i64s, portable::write_i64s, dispatch::write_i64s, |value| {
+        value.to_be_bytes().to_vec()
+    });
+    check_read(8, dispatch::read_i64s, portable::read_i64s, |value| value.to_be_bytes().to_vec());
+}
+
+#[test]
+fn f32s_write_one_nan_and_read_all() {
+    let values: Vec<f32> = bits().iter().map(|bits| f32::from_bits(*bits as u32)).collect();
+    assert!(values.iter().filter(|value| value.is_nan()).count() >= 3);
+    check_write(&values, 4, dispatch::write_f32s, portable::write_f32s, dispatch::write_f32s, |value| match value.is_nan() {
+        true => CANONICAL_NAN_32.to_be_bytes().to_vec(),
+        false => value.to_bits().to_be_bytes().to_vec(),
+    });
+    check_read(4, dispatch::read_f32s, portable::read_f32s, |value: f32| value.to_bits().to_be_bytes().to_vec());
+}
+
+#[test]
+fn f64s_write_one_nan_and_read_all() {
+    let values: Vec<f64> = bits().iter().map(|bits| f64::from_bits(*bits)).collect();
+    assert!(values.iter().filter(|value| value.is_nan()).count() >= 3);
+    check_write(&values, 8, dispatch::write_f64s, portable::write_f64s, dispatch::write_f64s, |value| match value.is_nan() {
+        true => CANONICAL_NAN_64.to_be_bytes().to_vec(),
+        false => value.to_bits().to_be_bytes().to_vec(),
+    });
+    check_read(8, dispatch::read_f64s, portable::read_f64s, |value: f64| value.to_bits().to_be_bytes().to_vec());
+}
+
+#[test]
+fn bools() {
+    let values: Vec<bool> = bits().iter().map(|bits| bits.count_ones() % 2 == 1).collect();
+    check_write(&values, 1, dispatch::write_bools, portable::write_bools, dispatch::write_bools, |value| vec![u8::from(value)]);
+    let mut out = [false; 4];
+    dispatch::read_bools(&[0, 1, 2, 255], &mut out);
+    assert_eq!(out, [false, true, true, true]);
+}
+
+#[test]
+#[should_panic(expected = "output has room for exactly the values")]
+fn an_output_of_another_size_is_refused() {
+    dispatch::write_i32s(&mut [0_u8; 9], &[1, 2]);
+}
+
+#[test]
+#[should_panic(expected = "input holds exactly the values")]
+fn an_input_of_another_size_is_refused() {
+    dispatch::read_i64s(&[0; 16], &mut [0; 3]);
+}
