@@ -232,7 +232,7 @@ impl Column {
         self.values.truncate(row_count);
         if self.has_validity {
             self.validity.truncate(words::word_count(row_count));
-            if row_count % 64 != 0 {
+            if !row_count.is_multiple_of(64) {
                 words::clear_range(&mut self.validity, row_count, 64 - row_count % 64);
             }
             self.null_count = row_count - words::count_ones(&self.validity, 0, row_count);
