@@ -1,7 +1,7 @@
 //! One column of a block: values, and validity from the first null on.
 
 use tsloom_bitmap::{NullWords, words};
-use tsloom_model::{DataType, Value, Values};
+use tsloom_model::{ColumnView, DataType, Value, Values, ValuesRef};
 
 /// Values of one column with a slot for every row, null rows included.
 ///
@@ -155,6 +155,76 @@ impl Column {
         }
     }
 
+    /// Appends the same cell `count` times. Returns false, and appends nothing, when its form is not the column's.
+    #[must_use]
+    pub fn push_repeated(&mut self, value: Value<'_>, count: usize) -> bool {
+        if value.is_null() {
+            self.push_nulls(count);
+            return true;
+        }
+        let row_count = self.row_count();
+        if !self.values.push_repeated(value, count) {
+            return false;
+        }
+        self.mark_valid(row_count, count);
+        true
+    }
+
+    /// Appends the rows of a view. Returns false, and appends nothing, when their form is not the column's.
+    #[must_use]
+    pub fn extend(&mut self, rows: ColumnView<'_>) -> bool {
+        let from = self.row_count();
+        let null_count = rows.null_count();
+        match (&mut self.values, rows.values()) {
+            (Values::Text(into), ValuesRef::Text(text)) if null_count > 0 => {
+                for (row, cell) in text.iter().enumerate() {
+                    into.push(if rows.is_null(row) { &[] } else { cell });
+                }
+            }
+            (into, values) => {
+                if !into.extend(values) {
+                    return false;
+                }
+            }
+        }
+        match rows.nulls() {
+            Some(nulls) if null_count > 0 => {
+                self.append_validity(from, nulls, null_count);
+                self.values.clear_slots(from, nulls);
+            }
+            _ => self.mark_valid(from, rows.row_count()),
+        }
+        true
+    }
+
+    /// Appends `count` rows of another column from row `start` on. Returns false, and appends nothing, when its form is another.
+    ///
+    /// # Panics
+    /// When the other column has no such rows, as slices do.
+    #[must_use]
+    pub fn extend_from(&mut self, other: &Column, start: usize, count: usize) -> bool {
+        let from = self.row_count();
+        let rows: ValuesRef<'_> = other.values.as_values().slice(start, count);
+        if !self.values.extend(rows) {
+            return false;
+        }
+        match other.validity() {
+            Some(validity) => {
+                let null_count = count - words::count_ones(validity, start, count);
+                if null_count == 0 {
+                    self.mark_valid(from, count);
+                    return true;
+                }
+                self.need_validity(from);
+                self.validity.resize(words::word_count(from + count), 0);
+                words::copy_at(&mut self.validity, from, validity, start, count);
+                self.null_count += null_count;
+            }
+            None => self.mark_valid(from, count),
+        }
+        true
+    }
+
     /// Lets `fill` append present values only, then gives each its row: `nulls` says which of the next rows are null.
     /// `fill` must append exactly as many values as there are rows that are not null; otherwise nothing is kept and the
     /// number it appended comes back as `Ok(Err(count))`.
@@ -178,7 +248,7 @@ impl Column {
             return Ok(Err(appended));
         }
         if null_count > 0 {
-            self.values.spread(from, (0..nulls.row_count()).map(|row| nulls.is_null(row)));
+            self.values.spread(from, nulls);
         }
         self.append_validity(from, nulls, null_count);
         Ok(Ok(()))
@@ -192,12 +262,15 @@ impl Column {
         }
         self.need_validity(from);
         self.validity.resize(words::word_count(from + nulls.row_count()), 0);
-        let mut row = 0;
-        while row < nulls.row_count() {
-            let count = (nulls.row_count() - row).min(64);
-            let valid = [!nulls.word(row / 64)];
-            words::copy_at(&mut self.validity, from + row, &valid, 0, count);
-            row += count;
+        let shift = from % 64;
+        for index in 0..nulls.word_count() {
+            let row_count = (nulls.row_count() - index * 64).min(64);
+            let valid = !nulls.word(index) & words::low_mask(row_count);
+            let at = from / 64 + index;
+            self.validity[at] |= valid << shift;
+            if shift > 0 && shift + row_count > 64 {
+                self.validity[at + 1] |= valid >> (64 - shift);
+            }
         }
         self.null_count += null_count;
     }
@@ -294,6 +367,52 @@ mod tests {
         assert_eq!(outcome, Ok(Ok(())));
         assert_eq!(values(&column), ["first".into(), "a".into(), Value::Null, Value::Null, "b".into()]);
         assert_eq!(column.validity(), Some(&[0b10011][..]));
+    }
+
+    #[test]
+    fn rows_of_a_view_and_of_another_column_are_appended() {
+        let mut words = [0_u64; 3];
+        for row in (0..130).filter(|row| row % 3 == 1) {
+            words::set(&mut words, row);
+        }
+        let numbers: Vec<i64> = (0..130).collect();
+        let mut texts = Values::new(DataType::Text.physical());
+        for row in 0..130 {
+            assert!(texts.push(format!("row {row}").as_str().into()));
+        }
+        for (data_type, values) in [(DataType::Int64, ValuesRef::Int64(&numbers)), (DataType::Text, texts.as_values())] {
+            let view = ColumnView::new(data_type, values, Some(NullWords::new(&words, 0, 130)));
+            let expected: Vec<Value<'_>> = (0..130).map(|row| view.value(row)).collect();
+            for lead in [0, 1, 63, 64, 70] {
+                let mut column = Column::new("v", data_type, 0);
+                assert!(column.push_repeated(values.get(5), lead) && column.extend(view));
+                assert!((0..lead).all(|row| column.value(row) == values.get(5)));
+                assert_eq!((&self::values(&column)[lead..], column.null_count()), (&expected[..], 43));
+                assert_eq!(column.values().as_values().get(lead + 1), Column::new("d", data_type, 0).default_of());
+                for (start, count) in [(lead, 130), (lead + 2, 100), (lead, 1), (lead + 1, 1), (lead, 0)] {
+                    let mut copy = Column::new("c", data_type, 0);
+                    assert!(copy.push_repeated(Value::Null, lead % 2) && copy.extend_from(&column, start, count));
+                    assert_eq!(self::values(&copy)[lead % 2..], expected[start - lead..start - lead + count]);
+                    let null_count = self::values(&copy).iter().filter(|value| value.is_null()).count();
+                    assert_eq!((copy.null_count(), copy.validity().is_some()), (null_count, null_count > 0));
+                }
+            }
+        }
+        let mut column = Column::new("v", DataType::Int32, 0);
+        assert!(!column.extend(ColumnView::new(DataType::Int64, ValuesRef::Int64(&[1]), None)));
+        assert!(!column.push_repeated(Value::Double(1.0), 2) && !column.extend_from(&Column::new("d", DataType::Text, 0), 0, 0));
+        assert_eq!(column.row_count(), 0);
+    }
+
+    impl Column {
+        fn default_of(mut self) -> Value<'static> {
+            self.push_nulls(1);
+            match self.values.as_values().get(0) {
+                Value::Int64(value) => Value::Int64(value),
+                Value::Text([]) => Value::Text(b""),
+                other => panic!("default {other:?}"),
+            }
+        }
     }
 
     #[test]

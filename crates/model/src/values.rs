@@ -8,6 +8,8 @@
 //!
 //! The form is Arrow's, so that a buffer can be handed on. Nulls are not here: see [`ColumnView`](crate::ColumnView).
 
+use tsloom_bitmap::NullWords;
+
 use crate::{PhysicalType, Value};
 
 /// Borrowed text cells.
@@ -200,6 +202,21 @@ impl TextValues {
         self.offsets.push(u32::try_from(self.bytes.len()).expect("a column of one batch stays below 4 GiB of text"));
     }
 
+    /// Appends the same cell `count` times.
+    ///
+    /// # Panics
+    /// When the column would pass 4 GiB of text.
+    pub fn push_repeated(&mut self, cell: &[u8], count: usize) {
+        let base = self.bytes.len();
+        let added = cell.len().checked_mul(count).and_then(|added| added.checked_add(base));
+        added.and_then(|size| u32::try_from(size).ok()).expect("a column of one batch stays below 4 GiB of text");
+        self.bytes.reserve(cell.len() * count);
+        for _ in 0..count {
+            self.bytes.extend_from_slice(cell);
+        }
+        self.offsets.extend((1..=count).map(|cells| (base + cells * cell.len()) as u32));
+    }
+
     /// Appends all cells of `text`: one copy of the bytes, one pass over the offsets.
     pub fn extend(&mut self, text: TextRef<'_>) {
         let from = text.offsets()[0];
@@ -233,15 +250,26 @@ impl TextValues {
         (&mut self.offsets, &mut self.bytes)
     }
 
-    /// Inserts empty cells so that cell `i` moves to `positions(i)`, in place from the back. See [`Values::spread`].
-    fn spread(&mut self, from: usize, nulls: impl DoubleEndedIterator<Item = bool> + ExactSizeIterator) {
-        let rows = nulls.len();
-        let mut source = self.offsets.len() - 1;
-        self.offsets.resize(from + rows + 1, 0);
-        for (row, is_null) in nulls.enumerate().rev() {
-            self.offsets[from + row + 1] = self.offsets[source];
-            if !is_null {
-                source -= 1;
+    /// Inserts empty cells at the null rows, in place from the back. See [`Values::spread`].
+    fn spread(&mut self, from: usize, nulls: NullWords<'_>) {
+        // An empty cell ends where the one before it ends, so only the ends move, and a null row repeats the last one.
+        let mut source = self.offsets.len();
+        self.offsets.resize(from + 1 + nulls.row_count(), 0);
+        for index in (0..nulls.word_count()).rev() {
+            let (word, row_count) = word_of(nulls, index);
+            let row = from + 1 + index * 64;
+            let present = row_count - word.count_ones() as usize;
+            source -= present;
+            if word == 0 {
+                self.offsets.copy_within(source..source + row_count, row);
+                continue;
+            }
+            let mut ends = [0_u32; 65];
+            ends[..=present].copy_from_slice(&self.offsets[source - 1..source + present]);
+            let mut next = 0;
+            for (bit, slot) in self.offsets[row..row + row_count].iter_mut().enumerate() {
+                next += usize::from(word >> bit & 1 == 0);
+                *slot = ends[next];
             }
         }
     }
@@ -336,6 +364,39 @@ impl Values {
         true
     }
 
+    /// Appends the same value `count` times; null appends defaults. Returns false, and appends nothing, when the form is another.
+    ///
+    /// # Panics
+    /// When a text column would pass 4 GiB.
+    #[must_use]
+    pub fn push_repeated(&mut self, value: Value<'_>, count: usize) -> bool {
+        let len = self.len() + count;
+        match (self, value) {
+            (Self::Boolean(values), Value::Boolean(value)) => values.resize(len, value),
+            (Self::Int32(values), Value::Int32(value)) => values.resize(len, value),
+            (Self::Int64(values), Value::Int64(value)) => values.resize(len, value),
+            (Self::Float(values), Value::Float(value)) => values.resize(len, value),
+            (Self::Double(values), Value::Double(value)) => values.resize(len, value),
+            (Self::Text(values), Value::Text(value)) => values.push_repeated(value, count),
+            (values, Value::Null) => values.push_defaults(count),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Writes the default over the slots of null rows, so that what lies there never shows; texts of null rows keep their bytes.
+    /// `nulls` speaks of the values from `from` on.
+    pub fn clear_slots(&mut self, from: usize, nulls: NullWords<'_>) {
+        match self {
+            Self::Boolean(values) => clear_slots(&mut values[from..], nulls),
+            Self::Int32(values) => clear_slots(&mut values[from..], nulls),
+            Self::Int64(values) => clear_slots(&mut values[from..], nulls),
+            Self::Float(values) => clear_slots(&mut values[from..], nulls),
+            Self::Double(values) => clear_slots(&mut values[from..], nulls),
+            Self::Text(_) => {}
+        }
+    }
+
     /// Appends `count` defaults (0, false, empty): the slots of null rows.
     pub fn push_defaults(&mut self, count: usize) {
         let len = self.len() + count;
@@ -367,13 +428,13 @@ impl Values {
         true
     }
 
-    /// Makes room between present values for the null rows: the values from `from` on are the present ones of `nulls.len()`
-    /// rows, and each moves, in place and from the back, to the row that is not null. Slots of null rows get the default.
+    /// Makes room between present values for the null rows: the values from `from` on are the present ones of the rows of
+    /// `nulls`, and each moves, in place and from the back, to the row that is not null. Slots of null rows get the default.
     ///
     /// # Panics
     /// When the number of rows that are not null differs from the number of values from `from` on.
-    pub fn spread(&mut self, from: usize, nulls: impl DoubleEndedIterator<Item = bool> + ExactSizeIterator + Clone) {
-        let present = nulls.clone().filter(|is_null| !is_null).count();
+    pub fn spread(&mut self, from: usize, nulls: NullWords<'_>) {
+        let present = nulls.row_count() - nulls.null_count();
         assert_eq!(present, self.len() - from, "one value for each row that is not null");
         match self {
             Self::Boolean(values) => spread(values, from, nulls),
@@ -386,72 +447,43 @@ impl Values {
     }
 }
 
-fn spread<T: Copy + Default>(values: &mut Vec<T>, from: usize, nulls: impl DoubleEndedIterator<Item = bool> + ExactSizeIterator) {
+fn clear_slots<T: Copy + Default>(values: &mut [T], nulls: NullWords<'_>) {
+    for run in nulls.runs().filter(|run| run.set) {
+        values[run.start..run.start + run.count].fill(T::default());
+    }
+}
+
+/// The null bits of 64 rows, and how many rows those are.
+fn word_of(nulls: NullWords<'_>, index: usize) -> (u64, usize) {
+    (nulls.word(index), (nulls.row_count() - index * 64).min(64))
+}
+
+/// Word by word from the back: rows without null move as one slice, rows without value are one fill, and mixed ones go through
+/// a copy of their at most 64 values, without a branch a row.
+fn spread<T: Copy + Default>(values: &mut Vec<T>, from: usize, nulls: NullWords<'_>) {
     let mut source = values.len();
-    values.resize(from + nulls.len(), T::default());
-    for (row, is_null) in nulls.enumerate().rev() {
-        values[from + row] = if is_null {
-            T::default()
+    values.resize(from + nulls.row_count(), T::default());
+    for index in (0..nulls.word_count()).rev() {
+        let (word, row_count) = word_of(nulls, index);
+        let row = from + index * 64;
+        let present = row_count - word.count_ones() as usize;
+        source -= present;
+        if word == 0 {
+            values.copy_within(source..source + row_count, row);
+        } else if present == 0 {
+            values[row..row + row_count].fill(T::default());
         } else {
-            source -= 1;
-            values[source]
-        };
+            let mut packed = [T::default(); 64];
+            packed[..present].copy_from_slice(&values[source..source + present]);
+            let mut next = 0;
+            for (bit, slot) in values[row..row + row_count].iter_mut().enumerate() {
+                let is_present = word >> bit & 1 == 0;
+                *slot = if is_present { packed[next % 64] } else { T::default() };
+                next += usize::from(is_present);
+            }
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn cells(values: &Values) -> Vec<Value<'_>> {
-        (0..values.len()).map(|row| values.as_values().get(row)).collect()
-    }
-
-    #[test]
-    fn text_slices_keep_their_bytes() {
-        let mut text = TextValues::default();
-        for cell in ["a", "", "bcd", "é"] {
-            text.push(cell.as_bytes());
-        }
-        let slice = text.as_text().slice(2, 2);
-        assert_eq!(slice.byte_count(), 5);
-        let mut copy = TextValues::default();
-        copy.push(b"x");
-        copy.extend(slice);
-        assert_eq!(copy.as_text().iter().collect::<Vec<_>>(), [&b"x"[..], b"bcd", "é".as_bytes()]);
-        copy.truncate(2);
-        assert_eq!(copy.as_text().get(1), b"bcd");
-    }
-
-    #[test]
-    fn bad_offsets_make_no_text() {
-        assert!(TextRef::new(&[], b"").is_none());
-        assert!(TextRef::new(&[0, 2, 1], b"ab").is_none());
-        assert!(TextRef::new(&[0, 3], b"ab").is_none());
-        assert_eq!(TextRef::new(&[1, 2], b"ab").unwrap().get(0), b"b");
-    }
-
-    #[test]
-    fn spread_puts_present_values_on_their_rows() {
-        let nulls = [true, false, false, true, false];
-        let mut numbers = Values::Int32(vec![9, 1, 2, 3]);
-        numbers.spread(1, nulls.into_iter());
-        assert_eq!(cells(&numbers), [9, 0, 1, 2, 0, 3].map(Value::Int32));
-
-        let mut text = Values::new(PhysicalType::Text);
-        for cell in ["k", "a", "bb", "ccc"] {
-            assert!(text.push(cell.into()));
-        }
-        text.spread(1, nulls.into_iter());
-        assert_eq!(cells(&text), ["k", "", "a", "bb", "", "ccc"].map(Value::from));
-    }
-
-    #[test]
-    fn another_form_is_refused() {
-        let mut values = Values::new(PhysicalType::Int32);
-        assert!(!values.push(Value::Double(1.0)));
-        assert!(!values.extend(ValuesRef::Int64(&[1])));
-        assert!(values.push(Value::Null));
-        assert_eq!(cells(&values), [Value::Int32(0)]);
-    }
-}
+mod tests;
