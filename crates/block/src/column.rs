@@ -254,6 +254,25 @@ impl Column {
         Ok(Ok(()))
     }
 
+    /// Lets `fill` append exactly `count` values, one a row; otherwise as [`fill_present`](Self::fill_present).
+    ///
+    /// # Errors
+    /// Whatever `fill` returns; then nothing is kept.
+    pub fn fill<E>(&mut self, count: usize, fill: impl FnOnce(&mut Values) -> Result<(), E>) -> Result<Result<(), usize>, E> {
+        let from = self.row_count();
+        if let Err(error) = fill(&mut self.values) {
+            self.values.truncate(from);
+            return Err(error);
+        }
+        let appended = self.values.len().saturating_sub(from);
+        if appended != count {
+            self.values.truncate(from);
+            return Ok(Err(appended));
+        }
+        self.mark_valid(from, count);
+        Ok(Ok(()))
+    }
+
     /// Appends the validity of rows whose values are there already, from row `from` on.
     fn append_validity(&mut self, from: usize, nulls: NullWords<'_>, null_count: usize) {
         if null_count == 0 {
@@ -426,6 +445,10 @@ mod tests {
             Err("broken")
         });
         assert_eq!(outcome, Err("broken"));
+        let push_two = |into: &mut Values| if into.push(1.into()) && into.push(2.into()) { Ok(()) } else { Err("form") };
+        assert_eq!(column.fill(3, push_two), Ok(Err(2)));
+        assert_eq!((column.row_count(), column.fill(2, push_two), column.row_count()), (0, Ok(Ok(())), 2));
+        column.clear();
         assert_eq!(column.row_count(), 0);
     }
 }

@@ -103,6 +103,27 @@ impl Error {
         self
     }
 
+    /// Turns a position inside a part into a position in the file: the part begins at `start`. Without a position, it is the start.
+    #[cold]
+    #[must_use]
+    pub fn shifted(mut self, start: FileOffset) -> Self {
+        let inside = self.0.offset.map_or(0, FileOffset::get);
+        self.0.offset = start.checked_add(inside).or(Some(start));
+        self
+    }
+
+    /// Turns a position inside something that the file holds in another form, such as a decompressed page, into the file offset of
+    /// its stored form; the position goes into the message: "(byte 17 of the decompressed page)".
+    #[cold]
+    #[must_use]
+    pub fn inside(mut self, what: &'static str, stored: FileOffset) -> Self {
+        if let Some(inside) = self.0.offset.replace(stored) {
+            let message = format!("{} (byte {inside} of {what})", self.0.message);
+            self.0.message = message.into();
+        }
+        self
+    }
+
     /// Adds the structure that was being read or written, such as `"page header"`.
     #[cold]
     #[must_use]
@@ -243,6 +264,17 @@ mod tests {
             error.to_string(),
             "wind.tsfile: page header at offset 8412: compressed size 1,073,741,824 is past the end of the chunk (212 bytes left)"
         );
+    }
+
+    #[test]
+    fn positions_in_a_part_become_positions_in_the_file() {
+        let short = || Error::new(ErrorKind::Truncated, "short").at(FileOffset::new(7));
+        assert_eq!(short().shifted(FileOffset::new(100)).to_string(), "offset 107: short");
+        assert_eq!(
+            short().inside("the decompressed page", FileOffset::new(100)).to_string(),
+            "offset 100: short (byte 7 of the decompressed page)"
+        );
+        assert_eq!(Error::new(ErrorKind::Corrupt, "odd").shifted(FileOffset::new(3)).offset(), Some(FileOffset::new(3)));
     }
 
     #[test]

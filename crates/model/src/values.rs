@@ -8,8 +8,11 @@
 //!
 //! The form is Arrow's, so that a buffer can be handed on. Nulls are not here: see [`ColumnView`](crate::ColumnView).
 
+mod place;
+
 use tsloom_bitmap::NullWords;
 
+use self::place::{clear_slots, keep_range, spread};
 use crate::{PhysicalType, Value};
 
 /// Borrowed text cells.
@@ -249,30 +252,6 @@ impl TextValues {
     pub fn parts_mut(&mut self) -> (&mut Vec<u32>, &mut Vec<u8>) {
         (&mut self.offsets, &mut self.bytes)
     }
-
-    /// Inserts empty cells at the null rows, in place from the back. See [`Values::spread`].
-    fn spread(&mut self, from: usize, nulls: NullWords<'_>) {
-        // An empty cell ends where the one before it ends, so only the ends move, and a null row repeats the last one.
-        let mut source = self.offsets.len();
-        self.offsets.resize(from + 1 + nulls.row_count(), 0);
-        for index in (0..nulls.word_count()).rev() {
-            let (word, row_count) = word_of(nulls, index);
-            let row = from + 1 + index * 64;
-            let present = row_count - word.count_ones() as usize;
-            source -= present;
-            if word == 0 {
-                self.offsets.copy_within(source..source + row_count, row);
-                continue;
-            }
-            let mut ends = [0_u32; 65];
-            ends[..=present].copy_from_slice(&self.offsets[source - 1..source + present]);
-            let mut next = 0;
-            for (bit, slot) in self.offsets[row..row + row_count].iter_mut().enumerate() {
-                next += usize::from(word >> bit & 1 == 0);
-                *slot = ends[next];
-            }
-        }
-    }
 }
 
 /// Values of one column in a growing buffer; the type is decided once, at its making.
@@ -384,6 +363,21 @@ impl Values {
         true
     }
 
+    /// Of the values from `from` on, keeps `count` from the `skip`-th on; those before `from` stay.
+    ///
+    /// # Panics
+    /// When there are no such values, as slices do.
+    pub fn keep_range(&mut self, from: usize, skip: usize, count: usize) {
+        match self {
+            Self::Boolean(values) => keep_range(values, from, skip, count),
+            Self::Int32(values) => keep_range(values, from, skip, count),
+            Self::Int64(values) => keep_range(values, from, skip, count),
+            Self::Float(values) => keep_range(values, from, skip, count),
+            Self::Double(values) => keep_range(values, from, skip, count),
+            Self::Text(values) => values.keep_range(from, skip, count),
+        }
+    }
+
     /// Writes the default over the slots of null rows, so that what lies there never shows; texts of null rows keep their bytes.
     /// `nulls` speaks of the values from `from` on.
     pub fn clear_slots(&mut self, from: usize, nulls: NullWords<'_>) {
@@ -443,44 +437,6 @@ impl Values {
             Self::Float(values) => spread(values, from, nulls),
             Self::Double(values) => spread(values, from, nulls),
             Self::Text(values) => values.spread(from, nulls),
-        }
-    }
-}
-
-fn clear_slots<T: Copy + Default>(values: &mut [T], nulls: NullWords<'_>) {
-    for run in nulls.runs().filter(|run| run.set) {
-        values[run.start..run.start + run.count].fill(T::default());
-    }
-}
-
-/// The null bits of 64 rows, and how many rows those are.
-fn word_of(nulls: NullWords<'_>, index: usize) -> (u64, usize) {
-    (nulls.word(index), (nulls.row_count() - index * 64).min(64))
-}
-
-/// Word by word from the back: rows without null move as one slice, rows without value are one fill, and mixed ones go through
-/// a copy of their at most 64 values, without a branch a row.
-fn spread<T: Copy + Default>(values: &mut Vec<T>, from: usize, nulls: NullWords<'_>) {
-    let mut source = values.len();
-    values.resize(from + nulls.row_count(), T::default());
-    for index in (0..nulls.word_count()).rev() {
-        let (word, row_count) = word_of(nulls, index);
-        let row = from + index * 64;
-        let present = row_count - word.count_ones() as usize;
-        source -= present;
-        if word == 0 {
-            values.copy_within(source..source + row_count, row);
-        } else if present == 0 {
-            values[row..row + row_count].fill(T::default());
-        } else {
-            let mut packed = [T::default(); 64];
-            packed[..present].copy_from_slice(&values[source..source + present]);
-            let mut next = 0;
-            for (bit, slot) in values[row..row + row_count].iter_mut().enumerate() {
-                let is_present = word >> bit & 1 == 0;
-                *slot = if is_present { packed[next % 64] } else { T::default() };
-                next += usize::from(is_present);
-            }
         }
     }
 }

@@ -82,3 +82,20 @@ fn another_form_is_refused() {
     assert!(values.push(Value::Null));
     assert_eq!(cells(&values), [Value::Int32(0)]);
 }
+
+#[test]
+fn a_range_of_the_last_values_is_kept() {
+    for (skip, count) in [(0, 0), (0, 3), (1, 2), (2, 0), (1, 3), (4, 0), (0, 4)] {
+        let all = ["k", "a", "bb", "", "ccc"];
+        let mut text = Values::new(PhysicalType::Text);
+        let mut numbers = Values::new(PhysicalType::Int32);
+        for (row, cell) in all.iter().enumerate() {
+            assert!(text.push((*cell).into()) && numbers.push(Value::Int32(row as i32)));
+        }
+        text.keep_range(1, skip, count);
+        numbers.keep_range(1, skip, count);
+        let rows: Vec<usize> = std::iter::once(0).chain(1 + skip..1 + skip + count).collect();
+        assert_eq!(cells(&text), rows.iter().map(|row| Value::from(all[*row])).collect::<Vec<_>>());
+        assert_eq!(cells(&numbers), rows.iter().map(|row| Value::Int32(*row as i32)).collect::<Vec<_>>());
+    }
+}
