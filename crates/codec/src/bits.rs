@@ -1,0 +1,181 @@
+//! Bit streams, high bit first.
+//!
+//! ```text
+//! byte     0        1        2
+//! bit      76543210 76543210 76543210      the first bit written is bit 7 of byte 0
+//! ```
+//!
+//! Both sides work on windows of 64 bits at any bit position: 57 of them are sure to be good, since a position may be up to
+//! 7 bits into its byte.
+
+use tsloom_model::Error;
+
+use crate::error::truncated;
+
+/// Bits of a window that are good at every position.
+pub(crate) const WINDOW_BITS: u32 = 57;
+
+/// Eight bytes at `at`, high bit first, zeros past the end.
+#[inline(always)]
+pub(crate) fn load(bytes: &[u8], at: usize) -> u64 {
+    match bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+        Some(chunk) => u64::from_be_bytes(*chunk),
+        None => load_tail(bytes, at),
+    }
+}
+
+#[cold]
+fn load_tail(bytes: &[u8], at: usize) -> u64 {
+    let mut padded = [0; 8];
+    if let Some(rest) = bytes.get(at..) {
+        padded[..rest.len().min(8)].copy_from_slice(&rest[..rest.len().min(8)]);
+    }
+    u64::from_be_bytes(padded)
+}
+
+/// Reads a bit stream. Windows go past the end as zeros; [`BitReader::check`] says whether that happened.
+#[derive(Clone, Debug)]
+pub(crate) struct BitReader<'a> {
+    bytes: &'a [u8],
+    /// Position of the next bit.
+    at: usize,
+}
+
+impl<'a> BitReader<'a> {
+    /// Reads from the first bit of byte `start`. Bytes before it count in positions.
+    #[inline]
+    pub(crate) fn new(bytes: &'a [u8], start: usize) -> Self {
+        Self { bytes, at: start * 8 }
+    }
+
+    /// Bits that are left; negative numbers cannot be: it is 0 past the end.
+    #[inline]
+    pub(crate) fn remaining(&self) -> usize {
+        (self.bytes.len() * 8).saturating_sub(self.at)
+    }
+
+    /// Byte that holds the next bit.
+    #[inline]
+    pub(crate) fn byte_position(&self) -> usize {
+        self.at / 8
+    }
+
+    /// The next bits from the top down; [`WINDOW_BITS`] of them are good.
+    #[inline(always)]
+    pub(crate) fn window(&self) -> u64 {
+        load(self.bytes, self.at / 8) << (self.at % 8)
+    }
+
+    /// The next 64 bits, all good.
+    #[inline(always)]
+    pub(crate) fn window64(&self) -> u64 {
+        let shift = self.at % 8;
+        let next = self.bytes.get(self.at / 8 + 8).copied().unwrap_or(0);
+        load(self.bytes, self.at / 8) << shift | u64::from(next) >> (8 - shift)
+    }
+
+    /// Passes over `count` bits, also past the end.
+    #[inline(always)]
+    pub(crate) fn skip(&mut self, count: u32) {
+        self.at += count as usize;
+    }
+
+    /// `count` bits, 1..=64, zeros past the end.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, count: u32) -> u64 {
+        let window = if count <= WINDOW_BITS { self.window() } else { self.window64() };
+        self.skip(count);
+        window >> (64 - count)
+    }
+
+    /// An error when more bits were taken than there are.
+    #[inline(always)]
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.at > self.bytes.len() * 8 {
+            return Err(self.past_the_end());
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn past_the_end(&self) -> Error {
+        let size = self.bytes.len();
+        truncated(size, self.at.div_ceil(8) - size, size)
+    }
+}
+
+/// Bytes that [`BitWriter`] gathers before it appends them.
+const STAGE: usize = 1024;
+
+/// Appends a bit stream to a vector. Every put stores eight bytes at the current byte, whole or not, so that no branch
+/// depends on how full a byte is.
+pub(crate) struct BitWriter<'a> {
+    out: &'a mut Vec<u8>,
+    stage: [u8; STAGE + 8],
+    /// Whole bytes in `stage`.
+    staged: usize,
+    /// Bits of the byte in the making, at the top.
+    partial: u64,
+    /// How many: 0..=7.
+    partial_bits: u32,
+}
+
+impl<'a> BitWriter<'a> {
+    /// Starts at the next whole byte of `out`.
+    pub(crate) fn new(out: &'a mut Vec<u8>) -> Self {
+        Self { out, stage: [0; STAGE + 8], staged: 0, partial: 0, partial_bits: 0 }
+    }
+
+    /// Appends the low `count` bits of `bits`, 0..=56; the bits above are 0.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, bits: u64, count: u32) {
+        debug_assert!(count <= 56 && bits >> count == 0);
+        let used = self.partial_bits + count;
+        // Two shifts, since `64 - used` is 64 when nothing at all is there.
+        let word = self.partial | (bits << (63 - used) << 1);
+        self.stage[self.staged..self.staged + 8].copy_from_slice(&word.to_be_bytes());
+        self.staged += (used / 8) as usize;
+        self.partial = word << (used & 56);
+        self.partial_bits = used % 8;
+        if self.staged > STAGE - 8 {
+            self.flush();
+        }
+    }
+
+    /// Appends the low `count` bits of `bits`, 0..=64; the bits above are 0.
+    #[inline(always)]
+    pub(crate) fn put_long(&mut self, bits: u64, count: u32) {
+        if count > 32 {
+            self.put(bits >> 32, count - 32);
+            self.put(bits & 0xffff_ffff, 32);
+        } else {
+            self.put(bits, count);
+        }
+    }
+
+    /// Pads with zeros to a whole byte; adds no byte when it is whole.
+    pub(crate) fn pad(&mut self) {
+        if self.partial_bits > 0 {
+            self.put(0, 8 - self.partial_bits);
+        }
+    }
+
+    /// Appends the byte in the making, padded with zeros, **even when it is empty**: the end of GORILLA and CHIMP.
+    pub(crate) fn end_with_byte(mut self) {
+        self.put(0, 8 - self.partial_bits);
+        self.flush();
+    }
+
+    /// Pads to a whole byte and hands everything over.
+    pub(crate) fn end(mut self) {
+        self.pad();
+        self.flush();
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn flush(&mut self) {
+        self.out.extend_from_slice(&self.stage[..self.staged]);
+        self.staged = 0;
+    }
+}

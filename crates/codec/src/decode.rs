@@ -1,0 +1,147 @@
+//! From an encoded column to values.
+
+use tsloom_model::{DataType, Encoding, Error, ErrorKind, Limits, Result, Values};
+
+use crate::error::corrupt;
+use crate::scaled::Head;
+use crate::{gorilla, plain, ts_2diff};
+
+/// What the differences in a FLOAT or DOUBLE column of encoding RLBE are. No byte of a file tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RlbeFloats {
+    /// Differences of bit patterns: libtsfile and Java from 2025 on.
+    #[default]
+    New,
+    /// Bit patterns of differences of values: Java up to October 2024.
+    Old,
+}
+
+/// What a caller may choose about decoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DecodeOptions {
+    /// How RLBE columns of floats are read.
+    pub rlbe_floats: RlbeFloats,
+    /// Bytes of text that one column may give. DICTIONARY can ask for far more than the size of its page.
+    pub text_bytes_max: u64,
+}
+
+impl Default for DecodeOptions {
+    /// New RLBE floats, and as many bytes of text as [`Limits`] allow for a page.
+    fn default() -> Self {
+        Self { rlbe_floats: RlbeFloats::default(), text_bytes_max: Limits::default().page_bytes_max }
+    }
+}
+
+/// Buffers that decoders use again from page to page, and the options of decoding.
+#[derive(Clone, Debug, Default)]
+pub struct DecodeScratch {
+    /// May be changed at any time.
+    pub options: DecodeOptions,
+    i32s: Vec<i32>,
+    i64s: Vec<i64>,
+}
+
+impl DecodeScratch {
+    /// Empty buffers with these options.
+    pub fn with_options(options: DecodeOptions) -> Self {
+        Self { options, ..Self::default() }
+    }
+}
+
+/// Appends exactly `count` values to `out`. `bytes` is the encoded column, to its end.
+///
+/// `count` is the number of present rows, which the page's own headers give; bound it first (see [`Limits::page_rows`]). A
+/// count that the bytes cannot hold is refused before anything is sized by it; encodings of runs grow as they decode.
+///
+/// # Errors
+/// `Truncated` and `Corrupt` with the position in `bytes`; `LimitExceeded` for text past `text_bytes_max`;
+/// `InvalidArgument` and `SchemaMismatch` when encoding, type and `out` do not belong together. `out` is then as it was.
+pub fn decode(
+    encoding: Encoding,
+    data_type: DataType,
+    bytes: &[u8],
+    count: usize,
+    out: &mut Values,
+    scratch: &mut DecodeScratch,
+) -> Result<()> {
+    if out.physical() != data_type.physical() {
+        return Err(Error::new(ErrorKind::SchemaMismatch, format!("{data_type} into a buffer of {:?}", out.physical())));
+    }
+    if !data_type.allows(encoding) {
+        return Err(corrupt(0, format!("encoding {encoding} does not fit {data_type}")));
+    }
+    if count == 0 {
+        return Ok(());
+    }
+    let start = out.len();
+    decode_checked(encoding, bytes, count, out, scratch).inspect_err(|_| out.truncate(start))?;
+    debug_assert_eq!(out.len() - start, count);
+    Ok(())
+}
+
+fn decode_checked(encoding: Encoding, bytes: &[u8], count: usize, out: &mut Values, scratch: &mut DecodeScratch) -> Result<()> {
+    use Values as V;
+    match (encoding, out) {
+        (Encoding::Plain, out) => plain::decode(bytes, count, out),
+        (Encoding::Ts2Diff, V::Int32(out)) => ts_2diff::decode(bytes, 0, count, out),
+        (Encoding::Ts2Diff, V::Int64(out)) => ts_2diff::decode(bytes, 0, count, out),
+        (Encoding::Ts2Diff, V::Float(out)) => {
+            let head = Head::read(bytes, count)?;
+            scratch.i32s.clear();
+            ts_2diff::decode(bytes, head.size, count, &mut scratch.i32s)?;
+            head.unscale(&scratch.i32s, out);
+            Ok(())
+        }
+        (Encoding::Ts2Diff, V::Double(out)) => {
+            let head = Head::read(bytes, count)?;
+            scratch.i64s.clear();
+            ts_2diff::decode(bytes, head.size, count, &mut scratch.i64s)?;
+            head.unscale(&scratch.i64s, out);
+            Ok(())
+        }
+        (Encoding::Gorilla, V::Int32(out)) => gorilla::decode_to(bytes, 0, count, out),
+        (Encoding::Gorilla, V::Int64(out)) => gorilla::decode_to(bytes, 0, count, out),
+        (Encoding::Gorilla, V::Float(out)) => gorilla::decode_to(bytes, 0, count, out),
+        (Encoding::Gorilla, V::Double(out)) => gorilla::decode_to(bytes, 0, count, out),
+        (encoding, _) => Err(Error::new(ErrorKind::Unsupported, format!("encoding {encoding} is not read"))),
+    }
+}
+
+/// Appends exactly `count` times to `out`: TS_2DIFF, PLAIN or any other encoding of 64-bit integers.
+///
+/// # Errors
+/// As [`decode`]; another number of times in the bytes is an error where the encoding tells (TS_2DIFF and PLAIN do).
+pub fn decode_times(
+    encoding: Encoding,
+    bytes: &[u8],
+    count: usize,
+    out: &mut Vec<i64>,
+    scratch: &mut DecodeScratch,
+) -> Result<()> {
+    let start = out.len();
+    match encoding {
+        Encoding::Ts2Diff => ts_2diff::decode(bytes, 0, count, out).inspect_err(|_| out.truncate(start)),
+        Encoding::Plain => plain::decode_i64s(bytes, count, out),
+        encoding => {
+            let mut values = Values::Int64(std::mem::take(out));
+            let result = decode(encoding, DataType::Int64, bytes, count, &mut values, scratch);
+            if let Values::Int64(values) = values {
+                *out = values;
+            }
+            result
+        }
+    }
+}
+
+/// Number of times in a whole time column, without decoding them: for pages whose row count is not recorded.
+///
+/// # Errors
+/// `Truncated` and `Corrupt`; `Unsupported` for encodings other than TS_2DIFF and PLAIN.
+pub fn count_times(encoding: Encoding, bytes: &[u8]) -> Result<usize> {
+    match encoding {
+        Encoding::Ts2Diff => ts_2diff::count::<i64>(bytes),
+        Encoding::Plain if bytes.len().is_multiple_of(8) => Ok(bytes.len() / 8),
+        Encoding::Plain => Err(corrupt(bytes.len(), format!("{} bytes are no whole number of times", bytes.len()))),
+        encoding => Err(Error::new(ErrorKind::Unsupported, format!("times of encoding {encoding} cannot be counted"))),
+    }
+}

@@ -1,0 +1,136 @@
+//! TS_2DIFF: differences above their minimum, bit-packed in blocks of up to 129 values.
+//!
+//! ```text
+//! offset  size            field                       blocks follow each other to the end of the column
+//! 0       4               count of differences, i32   0..=128; the block holds count + 1 values
+//! 4       4               width w of one, i32         0..=32 (i32) or 0..=64 (i64)
+//! 8       4 or 8          minimum m of the differences
+//! ..      4 or 8          first value
+//! ..      ceil(count*w/8) differences minus m, w bits each, high bit first, zero padded
+//! ```
+//!
+//! value\[i\] = value\[i - 1\] + m + packed\[i - 1\], wrapping at 32 or 64 bits. Values 0, 129, 258, ... are first values.
+//! In a block of one value m means nothing: we write 0 as libtsfile does, Java writes MAX. Pad bits are written as zeros and
+//! not looked at (Java leaves old bits there).
+//!
+//! Source of truth: `DeltaBinaryEncoder` and `DeltaBinaryDecoder` of apache/tsfile (Java). Fixtures `enc_ts_2diff_*`.
+
+use bytes::BufMut;
+use tsloom_encoding::WireReader;
+use tsloom_model::Result;
+
+use crate::bits::{BitReader, BitWriter};
+use crate::cell::Int;
+use crate::error::{corrupt, trailing, truncated, wrong_count};
+
+/// Differences of a full block.
+const DIFFS: usize = 128;
+
+pub(crate) fn encode<T: Int>(values: &[T], out: &mut Vec<u8>) {
+    for block in values.chunks(DIFFS + 1) {
+        encode_block(block, out);
+    }
+}
+
+fn encode_block<T: Int>(values: &[T], out: &mut Vec<u8>) {
+    let [first, rest @ ..] = values else {
+        return;
+    };
+    let mut diffs = [T::default(); DIFFS];
+    let mut minimum = T::MAX;
+    let mut previous = *first;
+    for (diff, value) in diffs.iter_mut().zip(rest) {
+        *diff = value.wrapping_diff(previous);
+        previous = *value;
+        minimum = minimum.min(*diff);
+    }
+    if rest.is_empty() {
+        minimum = T::default();
+    }
+    let diffs = &diffs[..rest.len()];
+    let widest = diffs.iter().fold(0, |bits, diff| bits | diff.wrapping_diff(minimum).to_bits());
+    let width = 64 - widest.leading_zeros();
+
+    out.put_i32(rest.len() as i32);
+    out.put_u32(width);
+    out.put_uint(minimum.to_bits(), T::BYTES);
+    out.put_uint(first.to_bits(), T::BYTES);
+    let mut bits = BitWriter::new(out);
+    for diff in diffs {
+        bits.put_long(diff.wrapping_diff(minimum).to_bits(), width);
+    }
+    bits.end();
+}
+
+/// Appends `count` values; `bytes` from `start` on are the whole column.
+pub(crate) fn decode<T: Int>(bytes: &[u8], start: usize, count: usize, out: &mut Vec<T>) -> Result<()> {
+    let mut wire = WireReader::with_base(bytes.get(start..).unwrap_or(&[]), start);
+    let mut left = count;
+    while left > 0 {
+        let block = Block::read::<T>(&mut wire)?;
+        if block.diffs >= left {
+            return Err(wrong_count(block.at, count, format_args!("more: a block of {} where {left} are left", block.diffs + 1)));
+        }
+        left -= block.diffs + 1;
+        block.unpack(out);
+    }
+    if !wire.is_empty() {
+        return Err(trailing(wire.position(), count, wire.remaining()));
+    }
+    Ok(())
+}
+
+/// Number of values in a whole column, from the block headers alone.
+pub(crate) fn count<T: Int>(bytes: &[u8]) -> Result<usize> {
+    let mut wire = WireReader::new(bytes);
+    let mut count = 0;
+    while !wire.is_empty() {
+        count += Block::read::<T>(&mut wire)?.diffs + 1;
+    }
+    Ok(count)
+}
+
+/// A block whose numbers are checked against each other.
+struct Block<'a> {
+    /// Position of the header.
+    at: usize,
+    diffs: usize,
+    width: u32,
+    minimum: u64,
+    first: u64,
+    /// Exactly the packed bytes.
+    packed: &'a [u8],
+}
+
+impl<'a> Block<'a> {
+    #[inline]
+    fn read<T: Int>(wire: &mut WireReader<'a>) -> Result<Self> {
+        let at = wire.position();
+        let (diffs, width) = (wire.u32()?, wire.u32()?);
+        if diffs as usize > DIFFS {
+            return Err(corrupt(at, format!("a block of {} differences, {DIFFS} at most", diffs as i32)));
+        }
+        if width > T::WIDTH {
+            return Err(corrupt(at + 4, format!("differences of {} bits in a {}-bit type", width as i32, T::WIDTH)));
+        }
+        let (minimum, first) =
+            if T::WIDTH == 32 { (u64::from(wire.u32()?), u64::from(wire.u32()?)) } else { (wire.u64()?, wire.u64()?) };
+        let size = (diffs * width).div_ceil(8) as usize;
+        if size > wire.remaining() {
+            return Err(truncated(wire.position(), size, wire.position() + wire.remaining()));
+        }
+        let packed = wire.bytes(size)?;
+        Ok(Self { at, diffs: diffs as usize, width, minimum, first, packed })
+    }
+
+    fn unpack<T: Int>(&self, out: &mut Vec<T>) {
+        out.push(T::from_bits(self.first));
+        let mut bits = BitReader::new(self.packed, 0);
+        let mut value = self.first;
+        out.extend((0..self.diffs).map(|_| {
+            let diff = if self.width == 0 { 0 } else { bits.take(self.width) };
+            value = value.wrapping_add(self.minimum).wrapping_add(diff);
+            T::from_bits(value)
+        }));
+    }
+}
