@@ -1,0 +1,87 @@
+//! A page body as it lies in the file, and how it becomes bytes to decode.
+
+use tsloom_codec::compress::{self, CompressScratch};
+use tsloom_model::{Compression, DataType, Encoding, Error, ErrorKind, FileOffset, Grouped, Limits, Result};
+
+/// What follows a page header, with what chunk and page header say about it.
+#[derive(Clone, Copy, Debug)]
+pub struct PageBody<'a> {
+    /// The body, still compressed.
+    pub bytes: &'a [u8],
+    /// Its size after decompression, as the page header says.
+    pub uncompressed_size: u64,
+    /// How it is compressed, as the chunk header says.
+    pub compression: Compression,
+    /// How its column is encoded, as the chunk header says.
+    pub encoding: Encoding,
+    /// Where `bytes` begin in the file.
+    pub offset: FileOffset,
+}
+
+/// A page of a value chunk.
+#[derive(Clone, Copy, Debug)]
+pub struct ValuePage<'a> {
+    /// The page.
+    pub body: PageBody<'a>,
+    /// What the chunk header says it holds.
+    pub data_type: DataType,
+}
+
+/// A decompressed body, and how positions in it become file offsets.
+#[derive(Clone, Copy)]
+pub(crate) struct Expanded<'a> {
+    pub(crate) bytes: &'a [u8],
+    offset: FileOffset,
+    is_stored: bool,
+}
+
+impl<'a> PageBody<'a> {
+    /// Decompresses into `buffer`, or borrows the bytes when they are stored as they are. The buffer keeps its length from page to
+    /// page, so that it is cleared once and not for each of them.
+    pub(crate) fn expand<'b>(
+        &self,
+        buffer: &'b mut Vec<u8>,
+        limits: &Limits,
+        scratch: &mut CompressScratch,
+    ) -> Result<Expanded<'b>>
+    where
+        'a: 'b,
+    {
+        if self.compression == Compression::Uncompressed {
+            if self.bytes.len() as u64 != self.uncompressed_size {
+                return Err(self.size_differs());
+            }
+            return Ok(Expanded { bytes: self.bytes, offset: self.offset, is_stored: true });
+        }
+        let size = limits.page_size(self.uncompressed_size).map_err(|error| error.at(self.offset))?;
+        let outcome = match buffer.get_mut(..size) {
+            Some(out) => compress::decompress_into(self.compression, self.bytes, out, scratch),
+            // Grows only as far as these bytes can really reach: `decompress` sees to it.
+            None => {
+                buffer.clear();
+                compress::decompress(self.compression, self.bytes, size, buffer, scratch)
+            }
+        };
+        outcome.map_err(|error| error.shifted(self.offset))?;
+        Ok(Expanded { bytes: &buffer[..size], offset: self.offset, is_stored: false })
+    }
+
+    #[cold]
+    fn size_differs(&self) -> Error {
+        let message = format!(
+            "an uncompressed page of {} bytes says it has {}",
+            Grouped(self.bytes.len() as u64),
+            Grouped(self.uncompressed_size)
+        );
+        Error::new(ErrorKind::Corrupt, message).at(self.offset)
+    }
+}
+
+impl Expanded<'_> {
+    /// Gives an error whose position counts from byte `from` of the body its place in the file.
+    #[cold]
+    pub(crate) fn locate(&self, from: usize, error: Error) -> Error {
+        let error = error.shifted(FileOffset::new(from as u64));
+        if self.is_stored { error.shifted(self.offset) } else { error.inside("the decompressed page", self.offset) }
+    }
+}
