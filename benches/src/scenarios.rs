@@ -1,0 +1,34 @@
+//! The registry: every scenario, by area, in the order of the reports.
+
+mod bitmap;
+
+use crate::registry::Scenario;
+
+/// All scenarios.
+pub fn all() -> Vec<Scenario> {
+    [bitmap::SCENARIOS].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::all;
+
+    #[test]
+    fn names_are_unique_and_have_an_area() {
+        let mut names: Vec<&str> = all().iter().map(|one| one.name).collect();
+        assert!(names.iter().all(|name| name.contains('/')), "{names:?}");
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+    }
+
+    /// Each case runs, and gives the same checksum again: an operation starts from the same state every time.
+    #[test]
+    fn every_case_repeats() {
+        for scenario in all() {
+            let params = scenario.params_with(&[]);
+            let outcome = scenario.set_up(&params).and_then(|mut case| Ok((case.run()?, case.run()?)));
+            let (first, second) = outcome.unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
+            assert_eq!(first, second, "{}", scenario.name);
+        }
+    }
+}
