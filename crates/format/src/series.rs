@@ -1,0 +1,233 @@
+//! Metadata of one series, and of its chunks.
+//!
+//! ```text
+//! u8    bits           low six: 0 = one chunk, 1 = more; 80 time column, 40 value column of an aligned device
+//! vstr  measurement    "" for a time column
+//! u8    type           VECTOR for a time column
+//! uvar  list size      bytes of the chunk list
+//! Statistics           of all chunks together
+//! list                 per chunk: i64 offset of its marker byte, then its statistics if there is more than one chunk
+//! ```
+//!
+//! Only the low bits can be trusted: C++ never sets the others. A device is aligned when its first series has the empty
+//! name and type VECTOR.
+
+use tsloom_encoding::{ToWire, WirePut, WireReader, uvar_size, vstr_size};
+use tsloom_model::Result;
+
+use crate::{ChunkKind, SeriesType, Statistics, StatisticsRef, corrupt, marker};
+
+/// The metadata of one series, borrowed.
+#[derive(Clone, Copy, Debug)]
+pub struct SeriesMetadata<'a> {
+    /// The column's name; empty for a time column.
+    pub measurement: &'a str,
+    /// What the series holds.
+    pub series_type: SeriesType,
+    /// Statistics of all chunks together.
+    pub statistics: StatisticsRef<'a>,
+    many_chunks: bool,
+    chunks: WireSlice<'a>,
+}
+
+/// Bytes and the position of the first.
+#[derive(Clone, Copy, Debug)]
+struct WireSlice<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> SeriesMetadata<'a> {
+    /// Reads one record. The chunk list is passed over; [`chunks`](Self::chunks) reads it.
+    pub fn parse(wire: &mut WireReader<'a>) -> Result<Self> {
+        let at = wire.position();
+        let bits = wire.u8()?;
+        let many_chunks = match bits & 0x3f {
+            0 => false,
+            1 => true,
+            _ => return Err(corrupt(at, format!("series metadata cannot begin with {bits:#04x}"))),
+        };
+        let measurement = wire.vstr_present()?;
+        let series_type = SeriesType::read(wire)?;
+        let list_at = wire.position();
+        let list_size = wire.uvar()? as usize;
+        let statistics = StatisticsRef::read(wire, series_type)?;
+        let chunks = WireSlice { at: wire.position(), bytes: wire.bytes(list_size)? };
+        if !many_chunks && list_size != 8 {
+            return Err(corrupt(list_at, format!("the list of one chunk has {list_size} bytes instead of 8")));
+        }
+        Ok(Self { measurement, series_type, statistics, many_chunks, chunks })
+    }
+
+    /// True when this is the time column of an aligned device.
+    pub fn is_time(&self) -> bool {
+        self.series_type == SeriesType::Time && self.measurement.is_empty()
+    }
+
+    /// The chunks, in the order of the file.
+    pub fn chunks(&self) -> ChunkMetas<'a> {
+        ChunkMetas {
+            wire: WireReader::with_base(self.chunks.bytes, self.chunks.at),
+            series_type: self.series_type,
+            only: (!self.many_chunks).then_some(self.statistics),
+        }
+    }
+}
+
+/// Where a chunk is, and what is in it.
+#[derive(Clone, Copy, Debug)]
+pub struct ChunkMeta<'a> {
+    /// Offset of the chunk's marker byte.
+    pub offset: u64,
+    /// Statistics of the chunk.
+    pub statistics: StatisticsRef<'a>,
+}
+
+/// The chunks of a series; ends after the first error.
+#[derive(Clone, Debug)]
+pub struct ChunkMetas<'a> {
+    wire: WireReader<'a>,
+    series_type: SeriesType,
+    /// The statistics of a list of one chunk, which are those of the series.
+    only: Option<StatisticsRef<'a>>,
+}
+
+impl<'a> ChunkMetas<'a> {
+    fn read(&mut self) -> Result<ChunkMeta<'a>> {
+        let at = self.wire.position();
+        let offset = self.wire.i64()?;
+        let offset = u64::try_from(offset).map_err(|_| corrupt(at, format!("chunk offset {offset} is negative")))?;
+        let statistics = match self.only {
+            Some(statistics) => statistics,
+            None => StatisticsRef::read(&mut self.wire, self.series_type)?,
+        };
+        Ok(ChunkMeta { offset, statistics })
+    }
+}
+
+impl<'a> Iterator for ChunkMetas<'a> {
+    type Item = Result<ChunkMeta<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.wire.is_empty() {
+            return None;
+        }
+        let chunk = self.read();
+        if chunk.is_err() {
+            self.wire = WireReader::new(&[]);
+        }
+        Some(chunk)
+    }
+}
+
+/// The metadata of one series, ready to write.
+#[derive(Clone, Copy, Debug)]
+pub struct SeriesMetadataWire<'a> {
+    /// Which bits to set besides the number of chunks.
+    pub kind: ChunkKind,
+    /// The column's name; empty for a time column.
+    pub measurement: &'a str,
+    /// Statistics of all chunks together.
+    pub statistics: &'a Statistics,
+    /// True when the list has statistics.
+    pub many_chunks: bool,
+    /// The chunk list in wire form: offsets, with statistics when there is more than one.
+    pub chunk_list: &'a [u8],
+}
+
+impl ToWire for SeriesMetadataWire<'_> {
+    fn wire_size(&self) -> usize {
+        let list_size = self.chunk_list.len();
+        2 + vstr_size(Some(self.measurement.as_bytes())) + uvar_size(list_size as u32) + self.statistics.wire_size() + list_size
+    }
+
+    fn write_to<B: bytes::BufMut>(&self, out: &mut B) {
+        let kind = match self.kind {
+            ChunkKind::Plain => 0,
+            ChunkKind::Time => marker::TIME,
+            ChunkKind::Value => marker::VALUE,
+        };
+        out.put_u8(kind | u8::from(self.many_chunks));
+        out.put_vstr(Some(self.measurement.as_bytes()));
+        out.put_u8(self.statistics.series_type().code());
+        out.put_uvar(self.chunk_list.len() as u32);
+        self.statistics.write_to(out);
+        out.put_slice(self.chunk_list);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tsloom_model::{DataType, ErrorKind, ValuesRef};
+
+    use super::*;
+
+    fn record(chunk_count: usize) -> Vec<u8> {
+        let mut part = Statistics::new(SeriesType::Value(DataType::Int32));
+        part.add_values(1, 2, ValuesRef::Int32(&[3, 4]));
+        let mut all = Statistics::new(part.series_type());
+        let mut chunk_list = Vec::new();
+        for index in 0..chunk_count {
+            all.merge(&part);
+            chunk_list.extend_from_slice(&(100 + index as u64).to_be_bytes());
+            if chunk_count > 1 {
+                part.write_to(&mut chunk_list);
+            }
+        }
+        SeriesMetadataWire {
+            kind: ChunkKind::Value,
+            measurement: "v",
+            statistics: &all,
+            many_chunks: chunk_count > 1,
+            chunk_list: &chunk_list,
+        }
+        .to_vec()
+    }
+
+    #[test]
+    fn one_chunk_has_the_statistics_of_the_series() {
+        let bytes = record(1);
+        assert_eq!(bytes[..5], [0x40, 2, b'v', 1, 8]);
+        let series = SeriesMetadata::parse(&mut WireReader::new(&bytes)).unwrap();
+        let chunks: Vec<_> = series.chunks().map(Result::unwrap).collect();
+        assert_eq!((chunks.len(), chunks[0].offset), (1, 100));
+        assert_eq!(chunks[0].statistics, series.statistics);
+    }
+
+    #[test]
+    fn many_chunks_have_statistics_of_their_own() {
+        let bytes = record(3);
+        assert_eq!(bytes[0], 0x41);
+        let series = SeriesMetadata::parse(&mut WireReader::new(&bytes)).unwrap();
+        assert_eq!(series.statistics.count(), 6);
+        let chunks: Vec<_> = series.chunks().map(|chunk| chunk.map(|c| (c.offset, c.statistics.count())).unwrap()).collect();
+        assert_eq!(chunks, [(100, 2), (101, 2), (102, 2)]);
+    }
+
+    #[test]
+    fn cut_short_anywhere_is_an_error() {
+        for bytes in [record(1), record(2)] {
+            for size in 0..bytes.len() {
+                let error = SeriesMetadata::parse(&mut WireReader::new(&bytes[..size])).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Truncated);
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_that_does_not_fit_is_an_error() {
+        let mut bytes = record(1);
+        bytes[0] = 0x42;
+        assert_eq!(SeriesMetadata::parse(&mut WireReader::new(&bytes)).unwrap_err().kind(), ErrorKind::Corrupt);
+
+        let mut bytes = record(2); // says one chunk, lists two
+        bytes[0] = 0x40;
+        assert_eq!(SeriesMetadata::parse(&mut WireReader::new(&bytes)).unwrap_err().kind(), ErrorKind::Corrupt);
+
+        let mut bytes = record(1); // offset below zero
+        let end = bytes.len();
+        bytes[end - 8] = 0x80;
+        let series = SeriesMetadata::parse(&mut WireReader::new(&bytes)).unwrap();
+        assert_eq!(series.chunks().map(|chunk| chunk.unwrap_err().kind()).collect::<Vec<_>>(), [ErrorKind::Corrupt]);
+    }
+}
