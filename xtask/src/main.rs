@@ -1,10 +1,13 @@
 //! Project chores, run as `cargo xtask NAME`.
 //!
-//! What is here: `tidy` (rules of the house that rustc and clippy cannot check). It reads files, starts cargo and
-//! prints; it holds no engine code and depends on no engine crate, so it compiles while the engine does not.
+//! What is here: `tidy` (rules of the house that rustc and clippy cannot check) and `alloc-report` (allocations of the
+//! benches' scenarios against their budgets). It reads files, starts cargo and prints; it holds no engine code and
+//! depends on no engine crate, so it compiles while the engine does not.
 
 #![forbid(unsafe_code)]
 
+mod alloc;
+mod report;
 mod root;
 mod tidy;
 
@@ -23,11 +26,14 @@ struct Cli {
 enum Chore {
     /// Check crate floors, module heads, file length, unsafe code, and that nothing points outside the repository.
     Tidy,
+    /// Count what one operation of each scenario asks of the allocator, against benches/budgets.toml.
+    AllocReport(alloc::AllocReport),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().chore {
         Chore::Tidy => tidy::run(),
+        Chore::AllocReport(report) => report.run(),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

@@ -1,7 +1,9 @@
-//! Where the repository is, and how its own cargo is started.
+//! Where the repository is, and how its own cargo and programs are started.
 
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
+
+use serde::de::DeserializeOwned;
 
 /// The root of the repository this xtask was compiled from.
 pub(crate) fn repository() -> PathBuf {
@@ -14,4 +16,28 @@ pub(crate) fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(repository());
     command
+}
+
+/// A program of the benches as users would build it, ready for its arguments.
+pub(crate) fn benches_program(name: &str) -> Command {
+    let mut command = cargo();
+    command.args(["run", "--quiet", "--release", "--package", "tsloom-benches", "--bin", name, "--"]);
+    command
+}
+
+/// A program of the benches with dhat behind the allocator and with line numbers, so that it can name call sites.
+pub(crate) fn recording_benches_program(name: &str) -> Command {
+    let mut command = cargo();
+    command.env("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only");
+    command.args(["run", "--quiet", "--release", "--package", "tsloom-benches", "--features", "sites", "--bin", name, "--"]);
+    command
+}
+
+/// Runs a program that prints one JSON document. What it says on standard error goes to ours.
+pub(crate) fn json_of<T: DeserializeOwned>(mut command: Command) -> Result<T, String> {
+    let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("{command:?}: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("{command:?}: {}", output.status));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| format!("{command:?}: {error}"))
 }
