@@ -1,0 +1,174 @@
+//! The wire form in pieces, for a target that gives no slice: a stream, or a buffer of several parts.
+
+use tsloom_bitmap::{BitMap, NullWords};
+use tsloom_encoding::bulk;
+use tsloom_model::{ColumnView, Result, ValuesRef};
+
+use super::{bitmap_head, fill_bitmap, fill_slots, wire_row_count};
+use crate::rows::{ColumnRows, TabletRef};
+
+/// Bytes of the buffer on the stack. It stays in the first-level cache.
+const BUFFER_SIZE: usize = 8 << 10;
+
+/// Collects pieces and hands on whole buffers.
+struct Stream<'s> {
+    buffer: [u8; BUFFER_SIZE],
+    used: usize,
+    send: &'s mut dyn FnMut(&[u8]) -> Result<()>,
+}
+
+impl Stream<'_> {
+    /// The next `size` bytes of the buffer, at most its size.
+    fn take(&mut self, size: usize) -> Result<&mut [u8]> {
+        if size > BUFFER_SIZE - self.used {
+            self.flush()?;
+        }
+        let start = self.used;
+        self.used += size;
+        Ok(&mut self.buffer[start..start + size])
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        if bytes.len() > BUFFER_SIZE {
+            self.flush()?;
+            return (self.send)(bytes);
+        }
+        self.take(bytes.len())?.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn zeros(&mut self, count: usize) -> Result<()> {
+        let mut left = count;
+        while left > 0 {
+            let part = left.min(BUFFER_SIZE);
+            self.take(part)?.fill(0);
+            left -= part;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        (self.send)(&self.buffer[..self.used])?;
+        self.used = 0;
+        Ok(())
+    }
+}
+
+impl TabletRef<'_> {
+    /// Hands the bytes of the wire form to `send`, piece by piece.
+    pub(super) fn stream(&self, send: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let row_count = self.row_count();
+        let column_count = self.columns().len();
+        let mut out = Stream { buffer: [0; BUFFER_SIZE], used: 0, send };
+
+        let (head, at) = (self.head().wire(), self.head().row_count_at());
+        out.put(&head[..at])?;
+        out.put(&wire_row_count(row_count))?;
+        out.put(&head[at + 4..])?;
+
+        out.put(&[1])?;
+        for times in self.times().chunks(BUFFER_SIZE / 8) {
+            bulk::write_i64s(out.take(times.len() * 8)?, times);
+        }
+
+        if self.has_bitmap_section() {
+            out.put(&[1])?;
+            let mut next = 0;
+            for column in self.written_columns() {
+                if let Some(nulls) = column.nulls.filter(|_| column.is_marked) {
+                    out.zeros(column.index - next)?;
+                    next = column.index + 1;
+                    out.put(&bitmap_head(row_count))?;
+                    stream_bitmap(&mut out, nulls)?;
+                }
+            }
+            out.zeros(column_count - next)?;
+        } else {
+            out.put(&[0])?;
+        }
+
+        out.put(&[1])?;
+        let mut next = 0;
+        for column in self.written_columns() {
+            if let Some(view) = column.values {
+                out.zeros(column.index - next)?;
+                next = column.index + 1;
+                out.put(&[1])?;
+                stream_slots(&mut out, view, &column)?;
+            }
+        }
+        out.zeros(column_count - next)?;
+        out.flush()
+    }
+}
+
+fn stream_bitmap(out: &mut Stream<'_>, nulls: NullWords<'_>) -> Result<()> {
+    const ROWS: usize = BUFFER_SIZE * 8;
+    let row_count = nulls.row_count();
+    let mut start = 0;
+    while row_count - start >= ROWS {
+        let mut bytes = [0; BUFFER_SIZE];
+        for (index, word) in bytes.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+            *word = nulls.word(start / 64 + index).to_le_bytes();
+        }
+        out.put(&bytes)?;
+        start += ROWS;
+    }
+    fill_bitmap(out.take(BitMap::wire_bytes(row_count - start))?, nulls.slice(start, row_count - start));
+    Ok(())
+}
+
+fn stream_slots(out: &mut Stream<'_>, view: ColumnView<'_>, column: &ColumnRows<'_>) -> Result<()> {
+    let row_count = view.row_count();
+    let mut start = 0;
+    while start < row_count {
+        let count = match view.values() {
+            ValuesRef::Text(text) => {
+                let count = cells_that_fit(&text.offsets()[start..]);
+                if count == 0 {
+                    stream_long_cell(out, view.slice(start, 1))?;
+                    start += 1;
+                    continue;
+                }
+                count
+            }
+            fixed => (BUFFER_SIZE / fixed.physical().width().expect("all but text have a width")).min(row_count - start),
+        };
+        let part = view.slice(start, count);
+        let nulls = part.nulls().filter(NullWords::any_null);
+        let size = super::slots_size(part, nulls, column.is_settled);
+        fill_slots(out.take(size)?, part, &ColumnRows { nulls, values: Some(part), ..*column });
+        start += count;
+    }
+    Ok(())
+}
+
+/// Cells from the first offset on that fit the buffer, counted as if none were null.
+fn cells_that_fit(offsets: &[u32]) -> usize {
+    let size_of = |count: usize| (offsets[count] - offsets[0]) as usize + count * 5;
+    let most = (offsets.len() - 1).min(BUFFER_SIZE / 5);
+    if size_of(most) <= BUFFER_SIZE {
+        return most;
+    }
+    // The first count that is too many, by halving.
+    let (mut low, mut high) = (0, most);
+    while high - low > 1 {
+        let middle = low.midpoint(high);
+        if size_of(middle) <= BUFFER_SIZE { low = middle } else { high = middle }
+    }
+    low
+}
+
+/// A cell longer than the buffer.
+fn stream_long_cell(out: &mut Stream<'_>, cell: ColumnView<'_>) -> Result<()> {
+    let ValuesRef::Text(text) = cell.values() else {
+        unreachable!("only text has cells");
+    };
+    if cell.is_null(0) {
+        return out.put(&[0]);
+    }
+    let bytes = text.get(0);
+    out.put(&[1])?;
+    out.put(&wire_row_count(bytes.len()))?;
+    out.put(bytes)
+}
