@@ -147,27 +147,32 @@ impl Predicate<String> {
 impl Predicate<usize> {
     /// True when the device meets the condition.
     pub fn matches(&self, device: &DeviceId) -> bool {
-        self.truth(device) == Some(true)
+        self.matches_tags(&|tag| device.tag(tag))
+    }
+
+    /// True when a device whose tags `value_of` gives meets the condition: for lists of devices that make no ids.
+    pub fn matches_tags<'a>(&self, value_of: &impl Fn(usize) -> Option<&'a str>) -> bool {
+        self.truth(value_of) == Some(true)
     }
 
     /// True, false, or unknown (`None`).
-    fn truth(&self, device: &DeviceId) -> Option<bool> {
+    fn truth<'a>(&self, value_of: &impl Fn(usize) -> Option<&'a str>) -> Option<bool> {
         match self {
-            Self::Compare(tag, op, text) => device.tag(*tag).map(|value| op.holds(value, text)),
-            Self::In(tag, texts) => device.tag(*tag).map(|value| texts.iter().any(|text| text == value)),
-            Self::IsNull(tag) => Some(device.tag(*tag).is_none()),
-            Self::Not(member) => member.truth(device).map(|truth| !truth),
-            Self::And(members) => decided(members, device, false),
-            Self::Or(members) => decided(members, device, true),
+            Self::Compare(tag, op, text) => value_of(*tag).map(|value| op.holds(value, text)),
+            Self::In(tag, texts) => value_of(*tag).map(|value| texts.iter().any(|text| text == value)),
+            Self::IsNull(tag) => Some(value_of(*tag).is_none()),
+            Self::Not(member) => member.truth(value_of).map(|truth| !truth),
+            Self::And(members) => decided(members, value_of, false),
+            Self::Or(members) => decided(members, value_of, true),
         }
     }
 }
 
 /// AND is decided by the first false, OR by the first true; otherwise an unknown member makes the whole unknown.
-fn decided(members: &[Predicate<usize>], device: &DeviceId, deciding: bool) -> Option<bool> {
+fn decided<'a>(members: &[Predicate<usize>], value_of: &impl Fn(usize) -> Option<&'a str>, deciding: bool) -> Option<bool> {
     let mut outcome = Some(!deciding);
     for member in members {
-        match member.truth(device) {
+        match member.truth(value_of) {
             Some(truth) if truth == deciding => return Some(deciding),
             Some(_) => {}
             None => outcome = None,
