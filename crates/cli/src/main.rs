@@ -1,2 +1,40 @@
-//! The tsloom command.
-fn main() {}
+//! The `tsloom` command: one module a verb, and nothing that the library could do.
+//!
+//! Data goes to standard output, words to standard error. A verb returns an [`Outcome`]; only `main` prints its message
+//! and turns it into an exit status. Text in (`input`) and text out (`text`) know nothing of each other.
+#![forbid(unsafe_code)]
+
+mod args;
+mod failure;
+mod input;
+mod text;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Verb};
+use failure::{Failure, Outcome};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        // clap prints help to standard output and complaints to standard error; its own status for the latter is 2.
+        Err(error) => {
+            let exit = if error.use_stderr() { ExitCode::from(failure::Exit::Usage as u8) } else { ExitCode::SUCCESS };
+            let _ = error.print();
+            return exit;
+        }
+    };
+    match run(cli) {
+        Ok(()) | Err(Failure::PipeClosed) => ExitCode::SUCCESS,
+        Err(Failure::Said { exit, message }) => {
+            eprintln!("{message}");
+            ExitCode::from(exit as u8)
+        }
+    }
+}
+
+fn run(_cli: Cli) -> Outcome {
+    Ok(())
+}

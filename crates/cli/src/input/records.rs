@@ -1,0 +1,398 @@
+//! RFC 4180 records from any reader, and which cells were quoted.
+//!
+//! The `csv` crate does not tell `""` from nothing, and here one is the empty text and the other is null; so this
+//! reads by itself, and is compared with that crate in its tests. Beyond the RFC: lines end in LF or CRLF, empty lines
+//! are passed over, a byte order mark is dropped, and a quote inside an unquoted cell is an ordinary character. A text
+//! after a closing quote is an error.
+
+use std::fmt;
+use std::io::{self, Read};
+
+/// A record longer than this is a quote that nobody closed, not a row.
+const RECORD_SIZE_MAX: usize = 16 << 20;
+
+const BUFFER_SIZE: usize = 64 << 10;
+
+/// One record; its memory is used again for the next.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Record {
+    bytes: Vec<u8>,
+    cells: Vec<CellEnd>,
+    line: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct CellEnd {
+    end: usize,
+    is_quoted: bool,
+}
+
+/// One cell as it stands in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RawCell<'a> {
+    /// Without quotes.
+    pub(crate) text: &'a [u8],
+    /// Whether it had quotes.
+    pub(crate) is_quoted: bool,
+}
+
+impl Record {
+    /// Number of cells.
+    pub(crate) fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Bytes of all cells.
+    pub(crate) fn byte_count(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The line on which it begins, from 1.
+    pub(crate) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// One cell.
+    ///
+    /// # Panics
+    /// When there is no such cell, as slices do.
+    pub(crate) fn cell(&self, index: usize) -> RawCell<'_> {
+        let start = if index == 0 { 0 } else { self.cells[index - 1].end };
+        let CellEnd { end, is_quoted } = self.cells[index];
+        RawCell { text: &self.bytes[start..end], is_quoted }
+    }
+
+    /// All cells in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = RawCell<'_>> {
+        (0..self.len()).map(|index| self.cell(index))
+    }
+
+    fn clear(&mut self, line: u64) {
+        self.bytes.clear();
+        self.cells.clear();
+        self.line = line;
+    }
+
+    fn end_cell(&mut self, is_quoted: bool) {
+        self.cells.push(CellEnd { end: self.bytes.len(), is_quoted });
+    }
+
+    /// An empty line gives one empty cell.
+    fn is_empty_line(&self) -> bool {
+        matches!(self.cells[..], [CellEnd { end: 0, is_quoted: false }])
+    }
+}
+
+/// Why there is no record.
+#[derive(Debug)]
+pub(crate) enum RecordError {
+    /// The operating system said no.
+    Io(io::Error),
+    /// A closing quote is followed by something else; the rest of the line was passed over, so reading can go on.
+    TextAfterQuote {
+        /// Where the record begins.
+        line: u64,
+    },
+    /// The input ends inside quotes, or the record is longer than any row; there is nowhere to go on.
+    Unclosed {
+        /// Where the record begins.
+        line: u64,
+    },
+}
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => error.fmt(f),
+            Self::TextAfterQuote { .. } => {
+                f.write_str("text after a closing quote (inside quotes, a quote is written twice)")
+            }
+            Self::Unclosed { .. } => f.write_str("a quote that is opened in this record is never closed"),
+        }
+    }
+}
+
+/// Reads records one after the other.
+pub(crate) struct Records<R> {
+    source: R,
+    buffer: Box<[u8]>,
+    start: usize,
+    end: usize,
+    line: u64,
+}
+
+impl<R: Read> Records<R> {
+    /// Reads from `source`, from its first byte on.
+    pub(crate) fn new(source: R) -> Self {
+        Self { source, buffer: vec![0; BUFFER_SIZE].into_boxed_slice(), start: 0, end: 0, line: 1 }
+    }
+
+    /// Puts the next record into `record`; `false` at the end.
+    ///
+    /// # Errors
+    /// After [`RecordError::TextAfterQuote`] the next call goes on with the next line; the others are final.
+    pub(crate) fn read(&mut self, record: &mut Record) -> Result<bool, RecordError> {
+        self.drop_byte_order_mark()?;
+        loop {
+            record.clear(self.line);
+            if self.peek()?.is_none() {
+                return Ok(false);
+            }
+            while self.read_cell(record)? {}
+            if !record.is_empty_line() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Reads one cell and what ends it; `true` when the record goes on after it.
+    fn read_cell(&mut self, record: &mut Record) -> Result<bool, RecordError> {
+        if self.peek()? == Some(b'"') {
+            self.start += 1;
+            self.read_quoted(record)
+        } else {
+            self.read_unquoted(record)
+        }
+    }
+
+    fn read_unquoted(&mut self, record: &mut Record) -> Result<bool, RecordError> {
+        let cell_start = record.bytes.len();
+        loop {
+            let stop = self.copy_until(record, |byte| byte == b',' || byte == b'\n')?;
+            match stop {
+                Some(b',') => {}
+                Some(_) => {
+                    self.line += 1;
+                    if record.bytes.len() > cell_start && record.bytes.last() == Some(&b'\r') {
+                        record.bytes.pop();
+                    }
+                }
+                None if self.peek()?.is_some() => continue,
+                None => {}
+            }
+            record.end_cell(false);
+            return Ok(stop == Some(b','));
+        }
+    }
+
+    fn read_quoted(&mut self, record: &mut Record) -> Result<bool, RecordError> {
+        loop {
+            let from = record.bytes.len();
+            let stop = self.copy_until(record, |byte| byte == b'"')?;
+            self.line += record.bytes[from..].iter().filter(|byte| **byte == b'\n').count() as u64;
+            if stop.is_none() {
+                if self.peek()?.is_none() {
+                    return Err(RecordError::Unclosed { line: record.line });
+                }
+                continue;
+            }
+            match self.next()? {
+                Some(b'"') => record.bytes.push(b'"'),
+                after => return self.after_quote(record, after),
+            }
+        }
+    }
+
+    /// A quoted cell is over and `after` follows.
+    fn after_quote(&mut self, record: &mut Record, after: Option<u8>) -> Result<bool, RecordError> {
+        record.end_cell(true);
+        match after {
+            Some(b',') => return Ok(true),
+            None => return Ok(false),
+            Some(b'\n') => {}
+            Some(b'\r') if matches!(self.peek()?, Some(b'\n') | None) => {
+                self.next()?;
+            }
+            Some(_) => {
+                while self.next()?.is_some_and(|byte| byte != b'\n') {}
+                self.line += 1;
+                return Err(RecordError::TextAfterQuote { line: record.line });
+            }
+        }
+        self.line += 1;
+        Ok(false)
+    }
+
+    /// Copies what is buffered up to the first byte that `stops`, and takes that byte without copying it. `None`: the
+    /// buffer came to its end first.
+    fn copy_until(&mut self, record: &mut Record, stops: impl Fn(u8) -> bool) -> Result<Option<u8>, RecordError> {
+        let buffered = &self.buffer[self.start..self.end];
+        let found = buffered.iter().position(|&byte| stops(byte));
+        let count = found.unwrap_or(buffered.len());
+        if record.bytes.len() + count > RECORD_SIZE_MAX {
+            return Err(RecordError::Unclosed { line: record.line });
+        }
+        record.bytes.extend_from_slice(&buffered[..count]);
+        let stop = found.map(|at| buffered[at]);
+        self.start += count + usize::from(stop.is_some());
+        Ok(stop)
+    }
+
+    fn next(&mut self) -> Result<Option<u8>, RecordError> {
+        let byte = self.peek()?;
+        self.start += usize::from(byte.is_some());
+        Ok(byte)
+    }
+
+    /// The byte that comes next, or `None` at the end of the input.
+    fn peek(&mut self) -> Result<Option<u8>, RecordError> {
+        if self.start == self.end {
+            self.start = 0;
+            self.end = self.fill(0)?;
+        }
+        Ok((self.start < self.end).then(|| self.buffer[self.start]))
+    }
+
+    /// Reads once into the buffer from `at` on; where the buffered bytes end then.
+    fn fill(&mut self, at: usize) -> Result<usize, RecordError> {
+        loop {
+            match self.source.read(&mut self.buffer[at..]) {
+                Ok(count) => return Ok(at + count),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(RecordError::Io(error)),
+            }
+        }
+    }
+
+    /// Drops EF BB BF from the very start.
+    fn drop_byte_order_mark(&mut self) -> Result<(), RecordError> {
+        if self.line > 1 || self.end > 0 {
+            return Ok(());
+        }
+        while self.end < 3 {
+            let end = self.fill(self.end)?;
+            if end == self.end {
+                break;
+            }
+            self.end = end;
+        }
+        if self.buffer[..self.end].starts_with(b"\xef\xbb\xbf") {
+            self.start = 3;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Gives out one byte a call, to meet every buffer end.
+    struct Drip<'a>(&'a [u8]);
+
+    impl Read for Drip<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let count = self.0.len().min(into.len()).min(1);
+            into[..count].copy_from_slice(&self.0[..count]);
+            self.0 = &self.0[count..];
+            Ok(count)
+        }
+    }
+
+    /// `line: cell|"quoted"` for each record, `line! error` for each error.
+    fn read(source: impl Read) -> Vec<String> {
+        let mut records = Records::new(source);
+        let mut record = Record::default();
+        let mut said = Vec::new();
+        loop {
+            match records.read(&mut record) {
+                Ok(false) => return said,
+                Ok(true) => {
+                    let cells: Vec<String> = record
+                        .iter()
+                        .map(|cell| {
+                            let text = String::from_utf8_lossy(cell.text);
+                            if cell.is_quoted { format!("{text:?}") } else { text.into_owned() }
+                        })
+                        .collect();
+                    said.push(format!("{}: {}", record.line(), cells.join("|")));
+                }
+                Err(RecordError::TextAfterQuote { line }) => said.push(format!("{line}! text after quote")),
+                Err(RecordError::Unclosed { line }) => {
+                    said.push(format!("{line}! unclosed"));
+                    return said;
+                }
+                Err(RecordError::Io(error)) => panic!("{error}"),
+            }
+        }
+    }
+
+    fn check(input: &str, expected: &[&str]) {
+        assert_eq!(read(input.as_bytes()), expected, "{input:?}");
+        assert_eq!(read(Drip(input.as_bytes())), expected, "{input:?}, byte by byte");
+    }
+
+    #[test]
+    fn quoted_empty_is_not_empty() {
+        check("a,b\n1,\n2,\"\"\n,\n", &["1: a|b", "2: 1|", "3: 2|\"\"", "4: |"]);
+    }
+
+    #[test]
+    fn lines_end_in_lf_crlf_or_the_end() {
+        check("a,b\r\n1,2\r\n\r\n\n3,4", &["1: a|b", "2: 1|2", "5: 3|4"]);
+        check("\"a\"\r\n\"b\"", &["1: \"a\"", "2: \"b\""]);
+        check("a\rb,c\n", &["1: a\rb|c"]);
+        check("a,\r\n", &["1: a|"]);
+        check("", &[]);
+        check("\n\n", &[]);
+        check("\"\"\n", &["1: \"\""]);
+    }
+
+    #[test]
+    fn quotes_hold_commas_lines_and_quotes() {
+        check("\"a,b\",\"c\nd\",\"e\"\"f\"\nnext\n", &["1: \"a,b\"|\"c\\nd\"|\"e\\\"f\"", "3: next"]);
+        check("5\" pipe,x\n", &["1: 5\" pipe|x"]);
+    }
+
+    #[test]
+    fn broken_quotes_are_errors() {
+        check("\"a\"b,c\nnext\n", &["1! text after quote", "2: next"]);
+        check("x\n\"a\nb\nc", &["1: x", "2! unclosed"]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_dropped_once() {
+        check("\u{feff}a\n\u{feff}b\n", &["1: a", "2: \u{feff}b"]);
+        check("\u{feff}", &[]);
+    }
+
+    #[test]
+    fn a_quote_that_nobody_closes_does_not_fill_the_memory() {
+        let mut input = b"a\n\"".to_vec();
+        input.resize(RECORD_SIZE_MAX + BUFFER_SIZE, b'x');
+        input.extend_from_slice(b"\"\n");
+        assert_eq!(read(&input[..]), ["1: a", "2! unclosed"]);
+    }
+
+    proptest! {
+        /// Whatever the `csv` crate writes comes back, by its own reading and by ours.
+        #[test]
+        fn reads_what_the_csv_crate_writes(
+            rows in prop::collection::vec(prop::collection::vec("[a,\"\n\r é]{0,6}", 2..4), 1..6),
+            crlf: bool,
+        ) {
+            let terminator = if crlf { csv::Terminator::CRLF } else { csv::Terminator::Any(b'\n') };
+            let mut writer = csv::WriterBuilder::new().flexible(true).terminator(terminator).from_writer(Vec::new());
+            for row in &rows {
+                writer.write_record(row).unwrap();
+            }
+            let bytes = writer.into_inner().unwrap();
+            let mut records = Records::new(Drip(&bytes));
+            let mut record = Record::default();
+            for row in &rows {
+                prop_assert!(records.read(&mut record).unwrap());
+                let cells: Vec<&str> = record.iter().map(|cell| std::str::from_utf8(cell.text).unwrap()).collect();
+                prop_assert_eq!(&cells, row);
+            }
+            prop_assert!(!records.read(&mut record).unwrap());
+        }
+
+        /// Any bytes at all: records or errors, and an end.
+        #[test]
+        fn any_bytes_end(bytes in prop::collection::vec(prop::sample::select(b"a,\"\n\r\xff".to_vec()), 0..64)) {
+            prop_assert_eq!(read(&bytes[..]), read(Drip(&bytes)));
+        }
+    }
+}

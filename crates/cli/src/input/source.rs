@@ -1,0 +1,125 @@
+//! Opening a CSV: a file is read twice, a pipe is judged by a sample that is kept.
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::Path;
+
+use tsloom::TableSchema;
+
+use super::cell::Nulls;
+use super::infer::Guesses;
+use super::plan::{Header, Plan, Told};
+use super::records::{Record, RecordError, Records};
+use super::rows::{self, Rows, Sample};
+use crate::args::ImportArgs;
+use crate::failure::{Failure, Outcome};
+
+/// A pipe is judged by this many rows,
+const SAMPLE_ROWS: usize = 10_000;
+
+/// or by fewer once they take this many bytes.
+const SAMPLE_BYTES: usize = 64 << 20;
+
+/// A CSV that was opened; its header is not read yet.
+pub(crate) struct Input {
+    name: String,
+    default_table: String,
+    /// The file, when it can be read from the start again.
+    again: Option<File>,
+    records: Records<Box<dyn Read>>,
+}
+
+impl Input {
+    /// Opens a file, or standard input for `-`.
+    pub(crate) fn open(path: &Path) -> Outcome<Self> {
+        if path.as_os_str() == "-" {
+            let records = Records::new(Box::new(io::stdin()) as Box<dyn Read>);
+            return Ok(Self { name: "stdin".to_owned(), default_table: "data".to_owned(), again: None, records });
+        }
+        let name = path.display().to_string();
+        let unreadable = |error: io::Error| Failure::unreadable(format_args!("{name}: {error}"));
+        let file = File::open(path).map_err(unreadable)?;
+        let kind = file.metadata().map_err(unreadable)?.file_type();
+        if kind.is_dir() {
+            return Err(Failure::unreadable(format_args!("{name} is a directory")));
+        }
+        let again = if kind.is_file() { Some(file.try_clone().map_err(unreadable)?) } else { None };
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase());
+        let default_table = stem.filter(|_| again.is_some()).unwrap_or_else(|| "data".to_owned());
+        Ok(Self { name, default_table, again, records: Records::new(Box::new(file) as Box<dyn Read>) })
+    }
+
+    /// The name of the table unless another is told.
+    pub(crate) fn default_table(&self) -> &str {
+        &self.default_table
+    }
+
+    /// Reads what is needed to know the table, unless `existing` is it, and gets ready to read rows.
+    pub(crate) fn into_rows(mut self, args: &ImportArgs, table: &str, existing: Option<&TableSchema>) -> Outcome<Rows> {
+        let told = Told { time: args.time.as_deref(), tags: &args.tags, types: &args.types };
+        let nulls = Nulls { texts: args.nulls.clone() };
+        let mut record = Record::default();
+        match self.records.read(&mut record) {
+            Ok(true) => {}
+            Ok(false) => return Err(Failure::unreadable(format_args!("{}:1: empty; a header was expected", self.name))),
+            Err(error) => return Err(rows::fatal(&self.name, &error)),
+        }
+        let header = Header::new(&self.name, &record, told)?;
+        let mut sample = Vec::new();
+        let plan = match existing {
+            Some(schema) => Plan::for_table(&self.name, schema, header, told)?,
+            None => {
+                let mut guesses = Guesses::new(header.len());
+                if !header.is_all_told(told) {
+                    sample = self.judge(&mut guesses, &nulls)?;
+                }
+                Plan::for_new_table(&self.name, table, header, &guesses, told)?
+            }
+        };
+        Ok(Rows::new(self.name, plan, nulls, args.on_error, sample, self.records))
+    }
+
+    /// Shows rows to `guesses`: all of a file, which is then read again, or the first of a pipe, which are returned.
+    fn judge(&mut self, guesses: &mut Guesses, nulls: &Nulls) -> Outcome<Sample> {
+        let Some(mut file) = self.again.take() else { return Ok(self.judge_sample(guesses, nulls)) };
+        let mut record = Record::default();
+        loop {
+            match self.records.read(&mut record) {
+                Ok(true) => guesses.observe(&record, nulls),
+                Ok(false) => break,
+                // The second reading meets it again, in its place among other complaints.
+                Err(RecordError::TextAfterQuote { .. }) => {}
+                Err(RecordError::Unclosed { .. }) => break,
+                Err(error @ RecordError::Io(_)) => return Err(rows::fatal(&self.name, &error)),
+            }
+        }
+        file.rewind().map_err(|error| Failure::unreadable(format_args!("{}: {error}", self.name)))?;
+        self.records = Records::new(Box::new(file));
+        // The header was read before; it is passed over now.
+        self.records.read(&mut record).map_err(|error| rows::fatal(&self.name, &error))?;
+        Ok(Vec::new())
+    }
+
+    fn judge_sample(&mut self, guesses: &mut Guesses, nulls: &Nulls) -> Sample {
+        let mut sample = Vec::new();
+        let mut byte_count = 0;
+        while sample.len() < SAMPLE_ROWS && byte_count < SAMPLE_BYTES {
+            let mut record = Record::default();
+            match self.records.read(&mut record) {
+                Ok(true) => {
+                    guesses.observe(&record, nulls);
+                    byte_count += record.byte_count();
+                    sample.push(Ok(record));
+                }
+                Ok(false) => break,
+                // What a pipe has said cannot be read again: the complaint is kept for its turn.
+                Err(error @ RecordError::TextAfterQuote { .. }) => sample.push(Err(error)),
+                Err(error) => {
+                    sample.push(Err(error));
+                    break;
+                }
+            }
+        }
+        sample
+    }
+}
