@@ -1,12 +1,13 @@
 //! Project chores, run as `cargo xtask NAME`.
 //!
-//! What is here: `tidy` (rules of the house that rustc and clippy cannot check) and `alloc-report` (allocations of the
-//! benches' scenarios against their budgets). It reads files, starts cargo and prints; it holds no engine code and
+//! What is here: `tidy` (rules of the house that rustc and clippy cannot check), `alloc-report` (allocations of the benches'
+//! scenarios against their budgets) and `bench` (their times, beside a memory copy and the peers). It reads files, starts cargo and prints; it holds no engine code and
 //! depends on no engine crate, so it compiles while the engine does not.
 
 #![forbid(unsafe_code)]
 
 mod alloc;
+mod bench;
 mod report;
 mod root;
 mod tidy;
@@ -28,12 +29,15 @@ enum Chore {
     Tidy,
     /// Count what one operation of each scenario asks of the allocator, against benches/budgets.toml.
     AllocReport(alloc::AllocReport),
+    /// Time each scenario beside a memory copy of its bytes and the peers, in turn.
+    Bench(bench::Bench),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().chore {
         Chore::Tidy => tidy::run(),
         Chore::AllocReport(report) => report.run(),
+        Chore::Bench(bench) => bench.run(),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

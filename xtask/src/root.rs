@@ -41,3 +41,15 @@ pub(crate) fn json_of<T: DeserializeOwned>(mut command: Command) -> Result<T, St
     }
     serde_json::from_slice(&output.stdout).map_err(|error| format!("{command:?}: {error}"))
 }
+
+/// Cargo's target folder.
+pub(crate) fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| repository().join("target"), PathBuf::from)
+}
+
+/// The folder in which benches keep the files they write and read; made if need be.
+pub(crate) fn bench_data() -> Result<PathBuf, String> {
+    let folder = target().join("bench-data");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(folder)
+}

@@ -16,28 +16,51 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use tsloom_benches::{arguments::Selection, clock, registry};
+use tsloom_benches::{Params, Scenario, arguments::Selection, clock, registry};
 
 #[derive(Parser)]
 struct Cli {
-    /// The full name of the scenario
+    /// List the selected scenarios as JSON instead
     #[arg(long)]
+    list: bool,
+    /// The full name of the scenario
+    #[arg(long, required_unless_present = "list", default_value = "")]
     scenario: String,
     /// About how long a batch takes, in milliseconds
     #[arg(long, default_value_t = 20)]
     batch_ms: u64,
+    /// Operations of a batch, instead of as many as fill its time
+    #[arg(long)]
+    iterations: Option<u64>,
+    /// Operations before the first batch, besides those that find the size of a batch
+    #[arg(long, default_value_t = 1)]
+    warmup_iterations: u64,
     #[command(flatten)]
     selection: Selection,
 }
 
 fn main() -> ExitCode {
-    match serve(&Cli::parse()) {
+    let cli = Cli::parse();
+    let outcome = if cli.list { list(&cli.selection) } else { serve(&cli) };
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("bench-worker: {error}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// `{"scenarios": [{"name", "op", "params", "cpp_case"}]}`, so that the caller knows what there is to run.
+fn list(selection: &Selection) -> registry::Result<()> {
+    let line = |(scenario, params): (Scenario, Params)| {
+        serde_json::json!({
+            "name": scenario.name, "op": scenario.op, "params": params.to_string(), "cpp_case": scenario.cpp_case,
+        })
+    };
+    let scenarios: Vec<_> = selection.select()?.into_iter().map(line).collect();
+    println!("{}", serde_json::json!({ "scenarios": scenarios }));
+    Ok(())
 }
 
 fn serve(cli: &Cli) -> registry::Result<()> {
@@ -47,8 +70,15 @@ fn serve(cli: &Cli) -> registry::Result<()> {
     let scenario = scenario.ok_or_else(|| registry::invalid(format!("no scenario is named {wanted}")))?;
     let mut case = scenario.set_up(&scenario.params_with(&cli.selection.set))?;
     let mut copy = clock::copy_case(case.payload_size);
+    for _ in 0..cli.warmup_iterations {
+        case.run()?;
+    }
     let batch = Duration::from_millis(cli.batch_ms);
-    let (case_count, copy_count) = (clock::calibrate(&mut case, batch)?, clock::calibrate(&mut copy, batch)?);
+    let case_count = match cli.iterations {
+        Some(count) => count.max(1),
+        None => clock::calibrate(&mut case, batch)?,
+    };
+    let copy_count = clock::calibrate(&mut copy, batch)?;
 
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {

@@ -53,11 +53,7 @@ impl fmt::Display for Counts {
         write!(
             f,
             "{} allocations, {} reallocations, {} bytes requested, {} live, {} at the peak",
-            self.allocations,
-            self.reallocations,
-            self.bytes_requested,
-            self.live_bytes,
-            self.peak_bytes
+            self.allocations, self.reallocations, self.bytes_requested, self.live_bytes, self.peak_bytes
         )
     }
 }
@@ -195,10 +191,7 @@ impl PeakGuard {
         THREAD.with(|thread| {
             let start_live = thread.live_bytes.get();
             let outer_peak = thread.peak_live.replace(start_live);
-            PeakGuard {
-                start_live,
-                outer_peak,
-            }
+            PeakGuard { start_live, outer_peak }
         })
     }
 
@@ -210,9 +203,7 @@ impl PeakGuard {
 impl Drop for PeakGuard {
     fn drop(&mut self) {
         THREAD.with(|thread| {
-            thread
-                .peak_live
-                .set(thread.peak_live.get().max(self.outer_peak));
+            thread.peak_live.set(thread.peak_live.get().max(self.outer_peak));
         });
     }
 }

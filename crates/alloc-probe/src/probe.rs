@@ -34,10 +34,7 @@ impl Probe {
     }
 }
 
-#[expect(
-    unsafe_code,
-    reason = "an allocator is an unsafe trait; the module head proves each call"
-)]
+#[expect(unsafe_code, reason = "an allocator is an unsafe trait; the module head proves each call")]
 // SAFETY: every method forwards its arguments and its result unchanged (module head).
 unsafe impl GlobalAlloc for Probe {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

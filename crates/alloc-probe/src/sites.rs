@@ -20,10 +20,7 @@ pub struct Site {
 impl Site {
     /// The innermost frame whose function name contains `part`: the line to look at in one's own code.
     pub fn innermost_in(&self, part: &str) -> Option<&str> {
-        self.frames
-            .iter()
-            .map(String::as_str)
-            .find(|frame| frame.contains(part))
+        self.frames.iter().map(String::as_str).find(|frame| frame.contains(part))
     }
 }
 
@@ -63,11 +60,7 @@ fn parse(json: &str) -> Vec<Site> {
     let mut sites: Vec<Site> = recording
         .pps
         .iter()
-        .map(|point| Site {
-            requests: point.tbk,
-            bytes_requested: point.tb,
-            frames: point.fs.iter().map(frame).collect(),
-        })
+        .map(|point| Site { requests: point.tbk, bytes_requested: point.tb, frames: point.fs.iter().map(frame).collect() })
         .collect();
     sites.sort_by(|a, b| (b.bytes_requested, &a.frames).cmp(&(a.bytes_requested, &b.frames)));
     sites

@@ -54,23 +54,11 @@ fn a_resize_is_one_request_of_its_new_size() {
     let mut grown: Vec<u8> = Vec::with_capacity(100);
     grown.resize(100, 7);
     let ((), counts) = measure(|| grown.reserve_exact(200)); // 100 -> 300
-    let expected = Counts {
-        reallocations: 1,
-        bytes_requested: 300,
-        live_bytes: 200,
-        peak_bytes: 200,
-        ..Counts::default()
-    };
+    let expected = Counts { reallocations: 1, bytes_requested: 300, live_bytes: 200, peak_bytes: 200, ..Counts::default() };
     assert_eq!(counts, expected);
 
     let ((), counts) = measure(|| grown.shrink_to_fit()); // 300 -> 100
-    let expected = Counts {
-        reallocations: 1,
-        bytes_requested: 100,
-        live_bytes: -200,
-        peak_bytes: 0,
-        ..Counts::default()
-    };
+    let expected = Counts { reallocations: 1, bytes_requested: 100, live_bytes: -200, peak_bytes: 0, ..Counts::default() };
     assert_eq!(counts, expected);
     assert_eq!(counts.requests(), 1);
 }
@@ -82,16 +70,7 @@ fn peak_is_above_what_was_held() {
         drop(black_box(vec![1_u8; 5_000]));
         black_box(vec![1_u8; 10])
     };
-    check(
-        work,
-        Counts {
-            allocations: 3,
-            reallocations: 0,
-            bytes_requested: 8_010,
-            live_bytes: 10,
-            peak_bytes: 5_000,
-        },
-    );
+    check(work, Counts { allocations: 3, reallocations: 0, bytes_requested: 8_010, live_bytes: 10, peak_bytes: 5_000 });
     drop(held);
 }
 
@@ -112,24 +91,11 @@ fn other_threads_count_for_themselves_and_in_total() {
     let ((), mine) = measure(|| {
         let other = std::thread::spawn(|| measure(|| drop(black_box(vec![1_u8; 70_000]))).1);
         let theirs = other.join().expect("the thread only allocates");
-        assert_eq!(
-            (
-                theirs.allocations,
-                theirs.bytes_requested,
-                theirs.live_bytes
-            ),
-            (1, 70_000, 0)
-        );
+        assert_eq!((theirs.allocations, theirs.bytes_requested, theirs.live_bytes), (1, 70_000, 0));
     });
-    assert!(
-        mine.bytes_requested < 70_000,
-        "the other thread's request was counted here: {mine}"
-    );
+    assert!(mine.bytes_requested < 70_000, "the other thread's request was counted here: {mine}");
     let grown = total() - before;
-    assert!(
-        grown.bytes_requested >= 70_000,
-        "missing in the total: {grown}"
-    );
+    assert!(grown.bytes_requested >= 70_000, "missing in the total: {grown}");
     assert!(grown.peak_bytes >= 70_000);
     assert!(grown.allocations > mine.allocations);
 }
@@ -138,13 +104,7 @@ fn memory_freed_elsewhere_takes_live_below_zero() {
     let held = black_box(vec![1_u8; 6_000]);
     let other = std::thread::spawn(move || measure(move || drop(held)).1);
     let theirs = other.join().expect("the thread only frees");
-    assert_eq!(
-        theirs,
-        Counts {
-            live_bytes: -6_000,
-            ..Counts::default()
-        }
-    );
+    assert_eq!(theirs, Counts { live_bytes: -6_000, ..Counts::default() });
 }
 
 fn a_panic_inside_leaves_the_peak_right() {

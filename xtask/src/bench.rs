@@ -1,0 +1,274 @@
+//! `cargo xtask bench`: how fast, and next to what.
+//!
+//! Each scenario runs in turn with a copy of the bytes it has to move and with the peers that do the same work, batch by
+//! batch in one go. What is reported is the median, the spread, and above all the *ratio*, taken batch by batch: times of
+//! one machine on one day say little elsewhere, ratios say more.
+
+mod machine;
+mod page;
+mod peers;
+mod side;
+mod stats;
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use crate::report::{Table, figure};
+use crate::root;
+use machine::Machine;
+use peers::Peer;
+use side::{Batch, Side};
+use stats::Spread;
+
+#[derive(Args)]
+pub(crate) struct Bench {
+    /// Only scenarios whose name contains this
+    #[arg(long, value_name = "PART")]
+    filter: Option<String>,
+    /// Change a parameter, such as columns=3000; also rounds, iterations and warmup-iterations
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// Batches of each side
+    #[arg(long, default_value_t = 11)]
+    rounds: u64,
+    /// About how long a batch takes, in milliseconds
+    #[arg(long, default_value_t = 20)]
+    batch_ms: u64,
+    /// Peers to run beside
+    #[arg(long, value_enum, value_delimiter = ',')]
+    peers: Vec<Peer>,
+    /// Install and build the peers, then stop (unless something else is asked for)
+    #[arg(long)]
+    setup_peers: bool,
+    /// Write one self-contained HTML page
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write the figures as JSON; `-` is standard output, which then holds nothing else
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// One scenario as the worker lists it.
+#[derive(Clone, Debug, Deserialize)]
+struct Listed {
+    name: String,
+    op: String,
+    params: String,
+    cpp_case: Option<String>,
+}
+
+/// What is published of one scenario. Times are nanoseconds per operation, medians over the rounds.
+#[derive(Clone, Debug, Serialize)]
+struct Row {
+    name: String,
+    op: String,
+    params: String,
+    ours_ns: f64,
+    /// First and third quartile.
+    ours_ns_quartiles: [f64; 2],
+    ours_cpu_ns: f64,
+    memcpy_ns: f64,
+    /// Ours by the copy's, batch by batch.
+    memcpy_ratio: Spread,
+    peers: Vec<PeerRow>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct PeerRow {
+    peer: &'static str,
+    ns: f64,
+    cpu_ns: f64,
+    /// The peer's time by ours: above 1 we are faster. Void when the checksums differ.
+    ratio: Option<f64>,
+    ratio_quartiles: Option<[f64; 2]>,
+    checksum_equal: bool,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    machine: &'a Machine,
+    scenarios: &'a [Row],
+}
+
+impl Bench {
+    pub(crate) fn run(&self) -> Result<bool, String> {
+        if self.setup_peers {
+            peers::set_up()?;
+            if self.filter.is_none() && self.peers.is_empty() && self.json.is_none() && self.html.is_none() {
+                return Ok(true);
+            }
+        }
+        let settings = Settings::new(self)?;
+        let data = root::bench_data()?;
+        let mut rows = Vec::new();
+        for listed in settings.list(self.filter.as_deref())? {
+            eprintln!("bench: {} {}", listed.name, listed.params);
+            rows.push(settings.compare(&listed, &self.peers, &data)?);
+        }
+        let machine = Machine::examine(&data)?;
+        let document = Document { machine: &machine, scenarios: &rows };
+        let json = serde_json::to_string_pretty(&document).map_err(|error| error.to_string())?;
+        match &self.json {
+            Some(path) if path.as_os_str() == "-" => println!("{json}"),
+            Some(path) => fs::write(path, json).map_err(|error| format!("{}: {error}", path.display()))?,
+            None => print!("{}", table(&machine, &rows)),
+        }
+        if let Some(path) = &self.html {
+            fs::write(path, page::render(&machine, &rows)).map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+        let mut is_good = true;
+        for (row, peer) in rows.iter().flat_map(|row| row.peers.iter().map(move |peer| (row, peer))) {
+            if !peer.checksum_equal {
+                eprintln!("bench: {}: the checksum of {} differs from ours: the row is void", row.name, peer.peer);
+                is_good = false;
+            }
+        }
+        Ok(is_good)
+    }
+}
+
+/// How to run a scenario: what `--set` and the other flags say, sorted out.
+struct Settings {
+    rounds: u64,
+    worker_arguments: Vec<String>,
+    set: Vec<String>,
+}
+
+impl Settings {
+    fn new(bench: &Bench) -> Result<Self, String> {
+        let mut settings = Settings {
+            rounds: bench.rounds.max(1),
+            worker_arguments: vec!["--batch-ms".to_owned(), bench.batch_ms.to_string()],
+            set: Vec::new(),
+        };
+        for pair in &bench.set {
+            let (name, value) = pair.split_once('=').ok_or_else(|| format!("--set {pair}: expected NAME=VALUE"))?;
+            match name {
+                "rounds" => settings.rounds = value.parse().map_err(|_| format!("--set {pair}: not a count"))?,
+                "iterations" | "warmup-iterations" => {
+                    settings.worker_arguments.extend([format!("--{name}"), value.to_owned()]);
+                }
+                _ => settings.set.extend(["--set".to_owned(), pair.clone()]),
+            }
+        }
+        Ok(settings)
+    }
+
+    fn list(&self, filter: Option<&str>) -> Result<Vec<Listed>, String> {
+        #[derive(Deserialize)]
+        struct Output {
+            scenarios: Vec<Listed>,
+        }
+        let mut command = root::benches_program("bench-worker");
+        command.arg("--list").args(&self.set);
+        if let Some(part) = filter {
+            command.args(["--filter", part]);
+        }
+        Ok(root::json_of::<Output>(command)?.scenarios)
+    }
+
+    fn compare(&self, listed: &Listed, peers: &[Peer], data: &std::path::Path) -> Result<Row, String> {
+        let mut worker = root::benches_program("bench-worker");
+        worker.args(["--scenario", &listed.name]).args(&self.worker_arguments).args(&self.set);
+        let mut ours = Side::start(worker)?;
+        // Our side writes the files that all sides read, so its first batch comes before the others start.
+        ours.ask("round")?;
+        let mut others = Vec::new();
+        for peer in peers {
+            if let Some(command) = peer.command(listed, data)? {
+                let mut side = Side::start(command)?;
+                side.ask("round")?;
+                others.push((peer.name(), side, Vec::new()));
+            }
+        }
+
+        let (mut our_batches, mut copies) = (Vec::new(), Vec::new());
+        for _ in 0..self.rounds {
+            our_batches.push(ours.ask("round")?);
+            copies.push(ours.ask("copy")?);
+            for (_, side, batches) in &mut others {
+                batches.push(side.ask("round")?);
+            }
+        }
+        let peers = others.iter().map(|(name, _, batches)| PeerRow::new(name, batches, &our_batches)).collect();
+        Ok(Row::new(listed, &our_batches, &copies, peers))
+    }
+}
+
+impl Row {
+    fn new(listed: &Listed, ours: &[Batch], copies: &[Batch], peers: Vec<PeerRow>) -> Self {
+        let spread = Spread::of(ours.iter().map(Batch::ns_per_op));
+        Row {
+            name: listed.name.clone(),
+            op: listed.op.clone(),
+            params: listed.params.clone(),
+            ours_ns: spread.median,
+            ours_ns_quartiles: [spread.low, spread.high],
+            ours_cpu_ns: Spread::of(ours.iter().map(Batch::cpu_ns_per_op)).median,
+            memcpy_ns: Spread::of(copies.iter().map(Batch::ns_per_op)).median,
+            memcpy_ratio: Spread::of(ours.iter().zip(copies).map(|(ours, copy)| ours.ns_per_op() / copy.ns_per_op())),
+            peers,
+        }
+    }
+}
+
+impl PeerRow {
+    fn new(peer: &'static str, batches: &[Batch], ours: &[Batch]) -> Self {
+        let ratio = Spread::of(batches.iter().zip(ours).map(|(peer, ours)| peer.ns_per_op() / ours.ns_per_op()));
+        let checksum_equal = batches.iter().zip(ours).all(|(peer, ours)| peer.checksum == ours.checksum);
+        PeerRow {
+            peer,
+            ns: Spread::of(batches.iter().map(Batch::ns_per_op)).median,
+            cpu_ns: Spread::of(batches.iter().map(Batch::cpu_ns_per_op)).median,
+            ratio: checksum_equal.then_some(ratio.median),
+            ratio_quartiles: checksum_equal.then_some([ratio.low, ratio.high]),
+            checksum_equal,
+        }
+    }
+}
+
+fn table(machine: &Machine, rows: &[Row]) -> String {
+    let mut table =
+        Table::new(&["scenario", "per", "ns", "quartiles", "CPU ns", "copy ns", "x copy", "peer", "peer ns", "x ours"]);
+    for row in rows {
+        let [low, high] = row.ours_ns_quartiles;
+        let mut cells = [
+            row.name.clone(),
+            row.op.clone(),
+            short(row.ours_ns),
+            format!("{}..{}", short(low), short(high)),
+            short(row.ours_cpu_ns),
+            short(row.memcpy_ns),
+            format!("{:.2}", row.memcpy_ratio.median),
+            "-".to_owned(),
+            "-".to_owned(),
+            "-".to_owned(),
+        ];
+        if row.peers.is_empty() {
+            table.row(cells);
+            continue;
+        }
+        for peer in &row.peers {
+            cells[7] = peer.peer.to_owned();
+            cells[8] = short(peer.ns);
+            cells[9] = peer.ratio.map_or_else(|| "void".to_owned(), |ratio| format!("{ratio:.2}"));
+            table.row(cells.clone());
+        }
+    }
+    format!("{}{machine}\n", table.render())
+}
+
+/// Nanoseconds with about three figures.
+fn short(ns: f64) -> String {
+    let decimals = if ns < 10.0 {
+        100.0
+    } else if ns < 100.0 {
+        10.0
+    } else {
+        1.0
+    };
+    figure((ns * decimals).round() / decimals)
+}

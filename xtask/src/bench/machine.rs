@@ -1,0 +1,82 @@
+//! The machine a run was made on: its names, and the speed of its memory and disk.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use serde::Serialize;
+
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Machine {
+    cpu: String,
+    core_count: usize,
+    system: String,
+    rustc: String,
+    /// Of a copy of 16 MB, which no second-level cache holds.
+    memcpy_gb_per_s: f64,
+    /// Of writing 64 MB and syncing them.
+    disk_write_mb_per_s: f64,
+    /// Load average of the last minute: above the number of cores, times mean little.
+    load: f64,
+}
+
+impl Machine {
+    /// `folder` is where the disk is tried.
+    pub(super) fn examine(folder: &Path) -> Result<Self, String> {
+        let cpu_info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let model = cpu_info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ").map(|(_, name)| name));
+        let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        Ok(Machine {
+            cpu: model.unwrap_or("unknown").to_owned(),
+            core_count: std::thread::available_parallelism().map_or(1, usize::from),
+            system: output_of("uname", &["-srm"]),
+            rustc: output_of("rustc", &["--version"]),
+            memcpy_gb_per_s: memcpy_gb_per_s(),
+            disk_write_mb_per_s: disk_write_mb_per_s(folder)?,
+            load: load.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(f64::NAN),
+        })
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}, {} cores, {}, {}; memcpy {:.1} GB/s, disk write {:.0} MB/s, load {:.2}",
+            self.cpu, self.core_count, self.system, self.rustc, self.memcpy_gb_per_s, self.disk_write_mb_per_s, self.load
+        )
+    }
+}
+
+fn output_of(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output();
+    output.map_or_else(|_| "unknown".to_owned(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+fn memcpy_gb_per_s() -> f64 {
+    const SIZE: usize = 16 << 20;
+    let source = vec![0x5A_u8; SIZE];
+    let mut target = vec![0_u8; SIZE];
+    let mut best = f64::INFINITY;
+    for _ in 0..8 {
+        let start = Instant::now();
+        std::hint::black_box(&mut target[..]).copy_from_slice(std::hint::black_box(&source));
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    SIZE as f64 / best / 1e9
+}
+
+fn disk_write_mb_per_s(folder: &Path) -> Result<f64, String> {
+    const SIZE: usize = 64 << 20;
+    let path = folder.join("disk-speed");
+    let bytes = vec![0x5A_u8; SIZE];
+    let start = Instant::now();
+    let written = File::create(&path).and_then(|mut file| file.write_all(&bytes).and_then(|()| file.sync_all()));
+    let seconds = start.elapsed().as_secs_f64();
+    let removed = fs::remove_file(&path);
+    written.and(removed).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(SIZE as f64 / seconds / 1e6)
+}

@@ -1,0 +1,50 @@
+//! The bench report as one HTML page: times per operation, ours beside the copy and the peers.
+
+use super::machine::Machine;
+use super::{Row, short};
+use crate::report::{escape, page};
+
+pub(super) fn render(machine: &Machine, rows: &[Row]) -> String {
+    let mut body = format!(
+        "<p>{} scenarios. Medians in nanoseconds per operation; the ratio is taken batch by batch, with its quartiles. \
+         Bars of one scenario share one scale.</p>\n<p>{}</p>\n",
+        rows.len(),
+        escape(&machine.to_string())
+    );
+    for row in rows {
+        body.push_str(&section(row));
+    }
+    page("tsloom: time", &body)
+}
+
+fn section(row: &Row) -> String {
+    let name = escape(&row.name);
+    let copy = &row.memcpy_ratio;
+    let mut text = format!(
+        "<section data-scenario=\"{name}\">\n<h2>{name}</h2>\n<small>per {} {}; {:.2} x a copy of its bytes ({:.2} to {:.2})</small>\n",
+        escape(&row.op),
+        escape(&row.params),
+        copy.median,
+        copy.low,
+        copy.high
+    );
+    let largest = row.peers.iter().map(|peer| peer.ns).fold(row.ours_ns.max(row.memcpy_ns), f64::max);
+    let mut bar = |label: &str, class: &str, ns: f64, note: &str| {
+        let percent = 100.0 * ns / largest;
+        text.push_str(&format!(
+            "<div class=\"bar\"><span>{label}</span><i class=\"{class}\" style=\"width:{percent:.2}%\"></i><b>{} ns{note}</b></div>\n",
+            short(ns)
+        ));
+    };
+    bar("tsloom", "ours", row.ours_ns, "");
+    bar("memory copy", "budget", row.memcpy_ns, "");
+    for peer in &row.peers {
+        let note = match (peer.ratio, peer.ratio_quartiles) {
+            (Some(ratio), Some([low, high])) => format!(" ({ratio:.1} x, {low:.1} to {high:.1})"),
+            _ => " (void: checksums differ)".to_owned(),
+        };
+        bar(peer.peer, "after", peer.ns, &note);
+    }
+    text.push_str("</section>\n");
+    text
+}
