@@ -5,7 +5,7 @@
 //! - `null_count` is the number of set bits; when it is not 0, `nulls` holds a bit for every row and none past the last;
 //! - the slot of a null row holds the placeholder of its type (0, false, empty, 1000-01-01), so columns are written whole.
 
-use tsloom_bitmap::{NullWords, words};
+use tsloom_bitmap::{BitMap, NullWords, words};
 use tsloom_model::{ColumnView, DataType, Date, TextValues, Value, Values, ValuesRef};
 
 /// How the nulls of a column stand on the wire.
@@ -105,6 +105,21 @@ impl Column {
             fixed => fixed.len() * self.data_type.physical().width().unwrap_or(0),
         });
         nulls + values
+    }
+
+    /// Bytes of the column in the bitmap and value sections, flags not counted. O(1).
+    pub(crate) fn wire_size(&self, row_count: usize) -> usize {
+        let has_bitmap = self.null_count > 0 && self.marks == Marks::Bitmap;
+        let marks = if has_bitmap { 8 + BitMap::wire_bytes(row_count) } else { 0 };
+        let slots = match &self.values {
+            Some(values) if self.present => match (self.data_type.physical().width(), values) {
+                (Some(width), _) => row_count * width,
+                (None, Values::Text(text)) => row_count * 5 - self.null_count * 4 + text.as_text().byte_count(),
+                (None, _) => unreachable!("all but text have a width"),
+            },
+            _ => 0,
+        };
+        marks + slots
     }
 
     /// Absent again, memory kept.

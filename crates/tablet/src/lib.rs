@@ -25,6 +25,7 @@
 //! # Ok::<(), tsloom_model::Error>(())
 //! ```
 
+mod body;
 mod check;
 mod column;
 mod column_mut;

@@ -126,12 +126,12 @@ fn same_head(head: &TabletHead, bytes: &[u8]) -> Option<usize> {
 }
 
 impl Column {
-    fn read_bitmap(&mut self, bytes: &[u8], row_count: usize) {
+    pub(crate) fn read_bitmap(&mut self, bytes: &[u8], row_count: usize) {
         let view = BitMapView::new(bytes, row_count).expect("the bitmap reaches to the last row");
         self.set_null_words(row_count, |words| view.copy_nulls_to(words));
     }
 
-    fn read_slots(&mut self, wire: &mut WireReader<'_>, row_count: usize, is_tag: bool) -> Result<()> {
+    pub(crate) fn read_slots(&mut self, wire: &mut WireReader<'_>, row_count: usize, is_tag: bool) -> Result<()> {
         let data_type = self.data_type();
         if let Some(width) = data_type.physical().width() {
             let slots = wire.bytes(row_count.saturating_mul(width))?;

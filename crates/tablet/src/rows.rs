@@ -1,7 +1,7 @@
 //! Borrowed rows: a part of a tablet, or columns that lie elsewhere. What the wire form is written from.
 
-use tsloom_bitmap::NullWords;
-use tsloom_model::{ColumnSchema, ColumnView, Error, ErrorKind, Result, ValuesRef};
+use tsloom_bitmap::{BitMap, NullWords};
+use tsloom_model::{ColumnSchema, ColumnView, DataType, Error, ErrorKind, Result, ValuesRef};
 
 use crate::check;
 use crate::column::Marks;
@@ -28,7 +28,8 @@ enum Source<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct ColumnRows<'a> {
     pub(crate) index: usize,
-    pub(crate) values: Option<ColumnView<'a>>,
+    pub(crate) data_type: DataType,
+    pub(crate) values: Option<ValuesRef<'a>>,
     /// Null rows; `None` when there is none.
     pub(crate) nulls: Option<NullWords<'a>>,
     /// True when the nulls stand in the column's bitmap.
@@ -137,17 +138,22 @@ impl<'a> TabletRef<'a> {
         })
     }
 
+    #[inline]
     fn owned_column(&self, tablet: &'a Tablet, index: usize) -> Option<ColumnRows<'a>> {
         let column = &tablet.columns[index];
         if !column.is_written() {
             return None;
         }
-        let is_whole = self.row_count() == tablet.row_count();
-        let nulls = column.nulls(tablet.row_count()).map(|nulls| nulls.slice(self.start, self.row_count()));
+        let (mut values, mut nulls) = (column.values(), column.nulls(tablet.row_count()));
+        if self.row_count() != tablet.row_count() {
+            values = values.map(|values| values.slice(self.start, self.row_count()));
+            nulls = nulls.map(|nulls| nulls.slice(self.start, self.row_count())).filter(NullWords::any_null);
+        }
         Some(ColumnRows {
             index,
-            values: column.view().map(|view| view.slice(self.start, self.row_count())),
-            nulls: nulls.filter(|nulls| is_whole || nulls.any_null()),
+            data_type: column.data_type(),
+            values,
+            nulls,
             is_marked: column.marks() == Marks::Bitmap,
             is_settled: true,
             longest: Some(column.longest()),
@@ -155,15 +161,45 @@ impl<'a> TabletRef<'a> {
     }
 
     fn view_column(&self, index: usize, column: ColumnView<'a>) -> Option<ColumnRows<'a>> {
-        let values = column.slice(self.start, self.row_count());
+        let rows = column.slice(self.start, self.row_count());
         Some(ColumnRows {
             index,
-            values: Some(values),
-            nulls: values.nulls().filter(NullWords::any_null),
+            data_type: rows.data_type(),
+            values: Some(rows.values()),
+            nulls: rows.nulls().filter(NullWords::any_null),
             is_marked: true,
             is_settled: false,
             longest: None,
         })
+    }
+
+    /// Sum of the sizes of all columns in the bitmap and value sections, flags not counted.
+    pub(crate) fn columns_size(&self) -> usize {
+        match self.source {
+            Source::Owned(tablet) if self.row_count() == tablet.row_count() => {
+                tablet.touched.iter().map(|index| tablet.columns[*index as usize].wire_size(self.row_count())).sum()
+            }
+            _ => self.written_columns().map(|column| column.wire_size(self.row_count())).sum(),
+        }
+    }
+}
+
+impl ColumnRows<'_> {
+    fn wire_size(&self, row_count: usize) -> usize {
+        let marks = if self.is_marked && self.nulls.is_some() { 8 + BitMap::wire_bytes(row_count) } else { 0 };
+        marks + self.values.map_or(0, |values| self.slots_size(values))
+    }
+
+    /// Bytes of the slots.
+    pub(crate) fn slots_size(&self, values: ValuesRef<'_>) -> usize {
+        let ValuesRef::Text(text) = values else {
+            return values.len() * values.physical().width().expect("all but text have a width");
+        };
+        let Some(nulls) = self.nulls else {
+            return text.len() * 5 + text.byte_count();
+        };
+        let dropped = if self.is_settled { 0 } else { nulls.ones().map(|row| text.get(row).len()).sum() };
+        text.len() * 5 - nulls.null_count() * 4 + text.byte_count() - dropped
     }
 }
 

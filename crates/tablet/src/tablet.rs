@@ -245,13 +245,13 @@ impl Tablet {
         touch(&mut self.touched, rows.index);
         let column = &mut self.columns[rows.index];
         match (rows.values, rows.nulls) {
-            (Some(view), Some(nulls)) => {
+            (Some(values), Some(nulls)) => {
                 column.make_present(0, self.row_capacity);
-                column.extend_with_nulls(view.values(), nulls);
+                column.extend_with_nulls(values, nulls);
             }
-            (Some(view), None) => {
+            (Some(values), None) => {
                 column.make_present(0, self.row_capacity);
-                column.extend(view.values());
+                column.extend(values);
             }
             (None, Some(nulls)) => column.mark_all_of(nulls, 0),
             (None, None) => {}

@@ -27,7 +27,7 @@ mod stream;
 use bytes::{BufMut, Bytes};
 use tsloom_bitmap::{BitMap, NullWords};
 use tsloom_encoding::bulk::{self, Slot};
-use tsloom_model::{ColumnView, DataType, Date, Error, ErrorKind, Result, TextRef, ValuesRef};
+use tsloom_model::{DataType, Date, Error, ErrorKind, Result, ValuesRef};
 
 use crate::rows::{ColumnRows, TabletRef};
 use crate::spare;
@@ -37,19 +37,8 @@ impl TabletRef<'_> {
     /// Exact number of bytes of the wire form. O(columns), not O(rows), for whole tablets.
     pub fn serialized_size(&self) -> usize {
         let column_count = self.columns().len();
-        let mut size = self.head().wire().len() + 1 + self.row_count() * 8 + 1 + 1 + column_count;
-        if self.has_bitmap_section() {
-            size += column_count;
-        }
-        for column in self.written_columns() {
-            if column.nulls.is_some() && column.is_marked {
-                size += 8 + BitMap::wire_bytes(self.row_count());
-            }
-            if let Some(view) = column.values {
-                size += slots_size(view, column.nulls, column.is_settled);
-            }
-        }
-        size
+        let flags = 3 + column_count + if self.has_bitmap_section() { column_count } else { 0 };
+        self.head().wire().len() + self.row_count() * 8 + flags + self.columns_size()
     }
 
     /// Writes the wire form to the front of `out` and leaves the rest alone. Returns the bytes written.
@@ -133,11 +122,11 @@ impl TabletRef<'_> {
         place.put([1]);
         let mut next = 0;
         for column in self.written_columns() {
-            if let Some(view) = column.values {
+            if let Some(values) = column.values {
                 place.zeros(column.index - next);
                 next = column.index + 1;
                 place.put([1]);
-                fill_slots(place.take(slots_size(view, column.nulls, column.is_settled)), view, &column);
+                fill_slots(place.take(column.slots_size(values)), values, &column);
             }
         }
         place.zeros(column_count - next);
@@ -179,16 +168,16 @@ forward! {
 }
 
 /// A place that is filled from the front.
-struct Place<'a, S> {
-    rest: &'a mut [S],
+pub(crate) struct Place<'a, S> {
+    pub(crate) rest: &'a mut [S],
 }
 
 impl<'a, S: Slot> Place<'a, S> {
-    fn take(&mut self, size: usize) -> &'a mut [S] {
+    pub(crate) fn take(&mut self, size: usize) -> &'a mut [S] {
         self.rest.split_off_mut(..size).expect("serialized_size is what is written")
     }
 
-    fn put<const N: usize>(&mut self, bytes: [u8; N]) {
+    pub(crate) fn put<const N: usize>(&mut self, bytes: [u8; N]) {
         S::copy(self.take(N), &bytes);
     }
 
@@ -202,40 +191,23 @@ fn wire_row_count(row_count: usize) -> [u8; 4] {
 }
 
 /// Flag, row count and size of a bitmap.
-fn bitmap_head(row_count: usize) -> [u8; 9] {
+pub(crate) fn bitmap_head(row_count: usize) -> [u8; 9] {
     let mut head = [1; 9];
     head[1..5].copy_from_slice(&wire_row_count(row_count));
     head[5..].copy_from_slice(&wire_row_count(BitMap::wire_bytes(row_count)));
     head
 }
 
-fn fill_bitmap<S: Slot>(out: &mut [S], nulls: NullWords<'_>) {
+pub(crate) fn fill_bitmap<S: Slot>(out: &mut [S], nulls: NullWords<'_>) {
     for (index, slots) in out.chunks_mut(8).enumerate() {
         let bytes = nulls.word(index).to_le_bytes();
         S::copy(slots, &bytes[..slots.len()]);
     }
 }
 
-/// Bytes of the slots of a column.
-fn slots_size(view: ColumnView<'_>, nulls: Option<NullWords<'_>>, is_settled: bool) -> usize {
-    let row_count = view.row_count();
-    match view.values() {
-        ValuesRef::Text(text) => text_size(text, nulls, is_settled),
-        fixed => row_count * fixed.physical().width().expect("all but text have a width"),
-    }
-}
-
-fn text_size(text: TextRef<'_>, nulls: Option<NullWords<'_>>, is_settled: bool) -> usize {
-    let Some(nulls) = nulls else {
-        return text.len() * 5 + text.byte_count();
-    };
-    let dropped = if is_settled { 0 } else { nulls.ones().map(|row| text.get(row).len()).sum() };
-    text.len() * 5 - nulls.null_count() * 4 + text.byte_count() - dropped
-}
-
 /// Writes the slots of a column into a place of exactly their size.
-fn fill_slots<S: Slot>(out: &mut [S], view: ColumnView<'_>, column: &ColumnRows<'_>) {
-    match view.values() {
+pub(crate) fn fill_slots<S: Slot>(out: &mut [S], values: ValuesRef<'_>, column: &ColumnRows<'_>) {
+    match values {
         ValuesRef::Boolean(values) => bulk::write_bools(out, values),
         ValuesRef::Int32(values) => bulk::write_i32s(out, values),
         ValuesRef::Int64(values) => bulk::write_i64s(out, values),
@@ -246,7 +218,7 @@ fn fill_slots<S: Slot>(out: &mut [S], view: ColumnView<'_>, column: &ColumnRows<
     if !column.is_settled
         && let Some(nulls) = column.nulls
     {
-        fill_placeholders(out, view.data_type(), nulls);
+        fill_placeholders(out, column.data_type, nulls);
     }
 }
 

@@ -8,7 +8,7 @@ fn write_all<S: Slot, T: Copy, const N: usize>(out: &mut [S], values: &[T], to_w
     let (slots, rest) = out.as_chunks_mut::<N>();
     assert!(rest.is_empty() && slots.len() == values.len(), "output has room for exactly the values");
     for (slot, value) in slots.iter_mut().zip(values) {
-        *slot = to_wire(*value).map(S::new);
+        *slot = S::array(to_wire(*value));
     }
 }
 

@@ -9,6 +9,9 @@ pub trait Slot: Copy + sealed::Sealed {
     /// The slot that holds `byte`.
     fn new(byte: u8) -> Self;
 
+    /// The slots that hold `bytes`.
+    fn array<const N: usize>(bytes: [u8; N]) -> [Self; N];
+
     /// Fills `out` with `bytes`. Both have the same length.
     fn copy(out: &mut [Self], bytes: &[u8]);
 }
@@ -17,6 +20,11 @@ impl Slot for u8 {
     #[inline(always)]
     fn new(byte: u8) -> Self {
         byte
+    }
+
+    #[inline(always)]
+    fn array<const N: usize>(bytes: [u8; N]) -> [Self; N] {
+        bytes
     }
 
     #[inline(always)]
@@ -29,6 +37,11 @@ impl Slot for MaybeUninit<u8> {
     #[inline(always)]
     fn new(byte: u8) -> Self {
         Self::new(byte)
+    }
+
+    #[inline(always)]
+    fn array<const N: usize>(bytes: [u8; N]) -> [Self; N] {
+        bytes.map(Self::new)
     }
 
     #[inline(always)]

@@ -59,9 +59,8 @@ fn fill_short<S: Slot, const WIDTH: usize, const SIZE: usize>(out: &mut [S], tex
         let (from, size) = (pair[0] as usize, pair[1] - pair[0]);
         let Some(source) = bytes.get(from..).and_then(|rest| rest.first_chunk::<WIDTH>()) else { break };
         let Some(place) = out.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<SIZE>()) else { break };
-        let head = cell_head(size).to_le_bytes().map(S::new);
-        place[..8].copy_from_slice(&head);
-        place[5..].copy_from_slice(&source.map(S::new));
+        place[..8].copy_from_slice(&S::array(cell_head(size).to_le_bytes()));
+        place[5..].copy_from_slice(&S::array(*source));
         at += 5 + size as usize;
         done += 1;
     }

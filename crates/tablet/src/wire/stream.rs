@@ -2,7 +2,7 @@
 
 use tsloom_bitmap::{BitMap, NullWords};
 use tsloom_encoding::bulk;
-use tsloom_model::{ColumnView, Result, ValuesRef};
+use tsloom_model::{Result, ValuesRef};
 
 use super::{bitmap_head, fill_bitmap, fill_slots, wire_row_count};
 use crate::rows::{ColumnRows, TabletRef};
@@ -90,11 +90,11 @@ impl TabletRef<'_> {
         out.put(&[1])?;
         let mut next = 0;
         for column in self.written_columns() {
-            if let Some(view) = column.values {
+            if let Some(values) = column.values {
                 out.zeros(column.index - next)?;
                 next = column.index + 1;
                 out.put(&[1])?;
-                stream_slots(&mut out, view, &column)?;
+                stream_slots(&mut out, values, &column)?;
             }
         }
         out.zeros(column_count - next)?;
@@ -118,26 +118,26 @@ fn stream_bitmap(out: &mut Stream<'_>, nulls: NullWords<'_>) -> Result<()> {
     Ok(())
 }
 
-fn stream_slots(out: &mut Stream<'_>, view: ColumnView<'_>, column: &ColumnRows<'_>) -> Result<()> {
-    let row_count = view.row_count();
+fn stream_slots(out: &mut Stream<'_>, values: ValuesRef<'_>, column: &ColumnRows<'_>) -> Result<()> {
+    let row_count = values.len();
     let mut start = 0;
     while start < row_count {
-        let count = match view.values() {
-            ValuesRef::Text(text) => {
-                let count = cells_that_fit(&text.offsets()[start..]);
-                if count == 0 {
-                    stream_long_cell(out, view.slice(start, 1))?;
+        let count = match values {
+            ValuesRef::Text(text) => match cells_that_fit(&text.offsets()[start..]) {
+                0 => {
+                    let is_null = column.nulls.is_some_and(|nulls| nulls.is_null(start));
+                    stream_long_cell(out, text.get(start), is_null)?;
                     start += 1;
                     continue;
                 }
-                count
-            }
+                count => count,
+            },
             fixed => (BUFFER_SIZE / fixed.physical().width().expect("all but text have a width")).min(row_count - start),
         };
-        let part = view.slice(start, count);
-        let nulls = part.nulls().filter(NullWords::any_null);
-        let size = super::slots_size(part, nulls, column.is_settled);
-        fill_slots(out.take(size)?, part, &ColumnRows { nulls, values: Some(part), ..*column });
+        let part = values.slice(start, count);
+        let nulls = column.nulls.map(|nulls| nulls.slice(start, count)).filter(NullWords::any_null);
+        let rows = ColumnRows { nulls, values: Some(part), ..*column };
+        fill_slots(out.take(rows.slots_size(part))?, part, &rows);
         start += count;
     }
     Ok(())
@@ -160,15 +160,11 @@ fn cells_that_fit(offsets: &[u32]) -> usize {
 }
 
 /// A cell longer than the buffer.
-fn stream_long_cell(out: &mut Stream<'_>, cell: ColumnView<'_>) -> Result<()> {
-    let ValuesRef::Text(text) = cell.values() else {
-        unreachable!("only text has cells");
-    };
-    if cell.is_null(0) {
+fn stream_long_cell(out: &mut Stream<'_>, cell: &[u8], is_null: bool) -> Result<()> {
+    if is_null {
         return out.put(&[0]);
     }
-    let bytes = text.get(0);
     out.put(&[1])?;
-    out.put(&wire_row_count(bytes.len()))?;
-    out.put(bytes)
+    out.put(&wire_row_count(cell.len()))?;
+    out.put(cell)
 }
