@@ -1,1 +1,20 @@
-//! TsFile writer and reader.
+//! The TsFile writer and reader, for aligned devices of the table model (and the metadata of the others).
+//!
+//! ```text
+//! FileWriter   rows, rising in time for each device  ->  pages  ->  chunk groups  ->  metadata and footer
+//! FileReader   tail  ->  footer  ->  device index  ->  series of a device  ->  chunks  ->  pages, still encoded
+//! ```
+//!
+//! What it is: the way from rows to a whole file, and from an open file to the bodies of its pages. What it is not: it
+//! decodes no page (crate `page-reader`), merges no sources and plans no query (crate `scan`). The reader reaches bytes
+//! through [`ReadAt`](tsloom_io::ReadAt) only and checks every length from a file against what is left of it and against
+//! [`Limits`](tsloom_model::Limits) before anything is sized by it.
+//!
+//! Start at [`FileWriter`] and [`FileReader`].
+#![forbid(unsafe_code)]
+
+mod chunk;
+mod reader;
+
+pub use chunk::{ChunkRef, PageIter, PageRef};
+pub use reader::{DeviceCursor, DeviceSeries, FileReader, SeriesRef};

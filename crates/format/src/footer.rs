@@ -54,6 +54,11 @@ impl TableRoot {
         self.key_form
     }
 
+    /// The node in wire form.
+    pub fn bytes(&self) -> &[u8] {
+        &self.node
+    }
+
     /// The node itself.
     pub fn node(&self) -> Result<IndexNode<'_>> {
         IndexNode::parse(&mut WireReader::new(&self.node), self.key_form)

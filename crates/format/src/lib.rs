@@ -49,7 +49,7 @@ pub use footer::{Property, TableRoot, TsFileMetadata};
 pub use header::{ChunkGroupHeader, ChunkHeader, ChunkKind, OperationIndexRange, PageHeader, SeriesType, marker};
 pub use index::{Child, Children, IndexNode, KeyForm, NodeType, put_device_node, put_measurement_node};
 pub use schema::TableSchemaWire;
-pub use series::{ChunkMeta, ChunkMetas, SeriesMetadata, SeriesMetadataWire};
+pub use series::{ChunkMeta, ChunkMetas, SeriesLayout, SeriesMetadata, SeriesMetadataWire};
 pub use statistics::{StatisticValues, Statistics, StatisticsRef};
 
 /// The six bytes at the start of a file (before the version) and at its very end.

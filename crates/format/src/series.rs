@@ -12,10 +12,54 @@
 //! Only the low bits can be trusted: C++ never sets the others. A device is aligned when its first series has the empty
 //! name and type VECTOR.
 
+use std::ops::Range;
+
 use tsloom_encoding::{ToWire, WirePut, WireReader, uvar_size, vstr_size};
 use tsloom_model::Result;
 
 use crate::{ChunkKind, SeriesType, Statistics, StatisticsRef, corrupt, marker};
+
+/// Where the parts of one record lie, as positions of the reader it was parsed with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeriesLayout {
+    /// The bytes of the column's name, which are UTF-8.
+    pub measurement: Range<usize>,
+    /// What the series holds.
+    pub series_type: SeriesType,
+    /// The statistics of all chunks together.
+    pub statistics: Range<usize>,
+    /// The chunk list; its items are checked by [`ChunkMetas`].
+    pub chunk_list: Range<usize>,
+    /// True when the items of the list have statistics of their own.
+    pub many_chunks: bool,
+}
+
+impl SeriesLayout {
+    /// Passes over one record.
+    pub fn parse(wire: &mut WireReader<'_>) -> Result<Self> {
+        let at = wire.position();
+        let bits = wire.u8()?;
+        let many_chunks = match bits & 0x3f {
+            0 => false,
+            1 => true,
+            _ => return Err(corrupt(at, format!("series metadata cannot begin with {bits:#04x}"))),
+        };
+        let name_size = wire.vstr_present()?.len();
+        let measurement = wire.position() - name_size..wire.position();
+        let series_type = SeriesType::read(wire)?;
+        let list_at = wire.position();
+        let list_size = wire.uvar()? as usize;
+        if !many_chunks && list_size != 8 {
+            return Err(corrupt(list_at, format!("the list of one chunk has {list_size} bytes instead of 8")));
+        }
+        let statistics_at = wire.position();
+        StatisticsRef::read(wire, series_type)?;
+        let statistics = statistics_at..wire.position();
+        wire.skip(list_size)?;
+        let chunk_list = statistics.end..wire.position();
+        Ok(Self { measurement, series_type, statistics, chunk_list, many_chunks })
+    }
+}
 
 /// The metadata of one series, borrowed.
 #[derive(Clone, Copy, Debug)]
@@ -27,36 +71,24 @@ pub struct SeriesMetadata<'a> {
     /// Statistics of all chunks together.
     pub statistics: StatisticsRef<'a>,
     many_chunks: bool,
-    chunks: WireSlice<'a>,
-}
-
-/// Bytes and the position of the first.
-#[derive(Clone, Copy, Debug)]
-struct WireSlice<'a> {
-    bytes: &'a [u8],
-    at: usize,
+    chunk_list: &'a [u8],
+    chunk_list_at: usize,
 }
 
 impl<'a> SeriesMetadata<'a> {
     /// Reads one record. The chunk list is passed over; [`chunks`](Self::chunks) reads it.
     pub fn parse(wire: &mut WireReader<'a>) -> Result<Self> {
-        let at = wire.position();
-        let bits = wire.u8()?;
-        let many_chunks = match bits & 0x3f {
-            0 => false,
-            1 => true,
-            _ => return Err(corrupt(at, format!("series metadata cannot begin with {bits:#04x}"))),
-        };
-        let measurement = wire.vstr_present()?;
-        let series_type = SeriesType::read(wire)?;
-        let list_at = wire.position();
-        let list_size = wire.uvar()? as usize;
-        let statistics = StatisticsRef::read(wire, series_type)?;
-        let chunks = WireSlice { at: wire.position(), bytes: wire.bytes(list_size)? };
-        if !many_chunks && list_size != 8 {
-            return Err(corrupt(list_at, format!("the list of one chunk has {list_size} bytes instead of 8")));
-        }
-        Ok(Self { measurement, series_type, statistics, many_chunks, chunks })
+        let (bytes, base) = (wire.rest(), wire.position());
+        let layout = SeriesLayout::parse(wire)?;
+        let part = |range: &Range<usize>| WireReader::with_base(&bytes[range.start - base..range.end - base], range.start);
+        Ok(Self {
+            measurement: std::str::from_utf8(part(&layout.measurement).rest()).expect("the layout checked the name"),
+            series_type: layout.series_type,
+            statistics: StatisticsRef::read(&mut part(&layout.statistics), layout.series_type)?,
+            many_chunks: layout.many_chunks,
+            chunk_list: part(&layout.chunk_list).rest(),
+            chunk_list_at: layout.chunk_list.start,
+        })
     }
 
     /// True when this is the time column of an aligned device.
@@ -66,11 +98,8 @@ impl<'a> SeriesMetadata<'a> {
 
     /// The chunks, in the order of the file.
     pub fn chunks(&self) -> ChunkMetas<'a> {
-        ChunkMetas {
-            wire: WireReader::with_base(self.chunks.bytes, self.chunks.at),
-            series_type: self.series_type,
-            only: (!self.many_chunks).then_some(self.statistics),
-        }
+        let list = WireReader::with_base(self.chunk_list, self.chunk_list_at);
+        ChunkMetas::new(list, self.statistics, self.many_chunks)
     }
 }
 
@@ -93,6 +122,11 @@ pub struct ChunkMetas<'a> {
 }
 
 impl<'a> ChunkMetas<'a> {
+    /// The items of a chunk list. `statistics` are those of the series, and of the chunk if it is the only one.
+    pub fn new(list: WireReader<'a>, statistics: StatisticsRef<'a>, many_chunks: bool) -> Self {
+        Self { wire: list, series_type: statistics.series_type(), only: (!many_chunks).then_some(statistics) }
+    }
+
     fn read(&mut self) -> Result<ChunkMeta<'a>> {
         let at = self.wire.position();
         let offset = self.wire.i64()?;
