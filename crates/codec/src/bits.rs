@@ -15,6 +15,9 @@ use crate::error::truncated;
 /// Bits of a window that are good at every position.
 pub(crate) const WINDOW_BITS: u32 = 57;
 
+/// Bits of one put at most.
+pub(crate) const PUT_MAX: u32 = 56;
+
 /// Eight bytes at `at`, high bit first, zeros past the end.
 #[inline(always)]
 pub(crate) fn load(bytes: &[u8], at: usize) -> u64 {
@@ -104,15 +107,25 @@ impl<'a> BitReader<'a> {
     }
 }
 
-/// Bytes that [`BitWriter`] gathers before it appends them.
-const STAGE: usize = 1024;
+/// Bytes that [`BitWriter`] gathers before it appends them; a power of two.
+const STAGE: usize = 512;
+
+/// The bytes that a [`BitWriter`] has not yet appended. Apart from it, so that the writer's own fields stay in registers.
+pub(crate) struct Stage([u8; STAGE + 8]);
+
+impl Stage {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self([0; STAGE + 8])
+    }
+}
 
 /// Appends a bit stream to a vector. Every put stores eight bytes at the current byte, whole or not, so that no branch
 /// depends on how full a byte is.
 pub(crate) struct BitWriter<'a> {
     out: &'a mut Vec<u8>,
-    stage: [u8; STAGE + 8],
-    /// Whole bytes in `stage`.
+    stage: &'a mut [u8; STAGE + 8],
+    /// Whole bytes in `stage`, less than `STAGE`.
     staged: usize,
     /// Bits of the byte in the making, at the top.
     partial: u64,
@@ -122,30 +135,35 @@ pub(crate) struct BitWriter<'a> {
 
 impl<'a> BitWriter<'a> {
     /// Starts at the next whole byte of `out`.
-    pub(crate) fn new(out: &'a mut Vec<u8>) -> Self {
-        Self { out, stage: [0; STAGE + 8], staged: 0, partial: 0, partial_bits: 0 }
+    #[inline(always)]
+    pub(crate) fn new(out: &'a mut Vec<u8>, stage: &'a mut Stage) -> Self {
+        Self { out, stage: &mut stage.0, staged: 0, partial: 0, partial_bits: 0 }
     }
 
     /// Appends the low `count` bits of `bits`, 0..=56; the bits above are 0.
     #[inline(always)]
     pub(crate) fn put(&mut self, bits: u64, count: u32) {
-        debug_assert!(count <= 56 && bits >> count == 0);
+        debug_assert!(count <= PUT_MAX && bits >> count == 0);
         let used = self.partial_bits + count;
         // Two shifts, since `64 - used` is 64 when nothing at all is there.
         let word = self.partial | (bits << (63 - used) << 1);
-        self.stage[self.staged..self.staged + 8].copy_from_slice(&word.to_be_bytes());
+        // The mask changes nothing; it tells the compiler so.
+        let at = self.staged & (STAGE - 1);
+        self.stage[at..at + 8].copy_from_slice(&word.to_be_bytes());
         self.staged += (used / 8) as usize;
         self.partial = word << (used & 56);
         self.partial_bits = used % 8;
-        if self.staged > STAGE - 8 {
-            self.flush();
+        if self.staged >= STAGE {
+            append(self.out, &self.stage[..STAGE]);
+            self.staged -= STAGE;
+            self.stage.copy_within(STAGE.., 0);
         }
     }
 
     /// Appends the low `count` bits of `bits`, 0..=64; the bits above are 0.
     #[inline(always)]
     pub(crate) fn put_long(&mut self, bits: u64, count: u32) {
-        if count > 32 {
+        if count > PUT_MAX {
             self.put(bits >> 32, count - 32);
             self.put(bits & 0xffff_ffff, 32);
         } else {
@@ -153,7 +171,20 @@ impl<'a> BitWriter<'a> {
         }
     }
 
+    /// Appends `head` of up to 14 bits, then `bits` of 1..=64 bits.
+    #[inline(always)]
+    pub(crate) fn put_pair(&mut self, head: u64, head_count: u32, bits: u64, count: u32) {
+        debug_assert!(head_count <= 14);
+        if head_count + count <= PUT_MAX {
+            self.put(head << count | bits, head_count + count);
+        } else {
+            self.put(head << (count - 32) | bits >> 32, head_count + count - 32);
+            self.put(bits & 0xffff_ffff, 32);
+        }
+    }
+
     /// Pads with zeros to a whole byte; adds no byte when it is whole.
+    #[inline(always)]
     pub(crate) fn pad(&mut self) {
         if self.partial_bits > 0 {
             self.put(0, 8 - self.partial_bits);
@@ -161,21 +192,22 @@ impl<'a> BitWriter<'a> {
     }
 
     /// Appends the byte in the making, padded with zeros, **even when it is empty**: the end of GORILLA and CHIMP.
+    #[inline(always)]
     pub(crate) fn end_with_byte(mut self) {
         self.put(0, 8 - self.partial_bits);
-        self.flush();
+        append(self.out, &self.stage[..self.staged]);
     }
 
     /// Pads to a whole byte and hands everything over.
+    #[inline(always)]
     pub(crate) fn end(mut self) {
         self.pad();
-        self.flush();
+        append(self.out, &self.stage[..self.staged]);
     }
+}
 
-    #[cold]
-    #[inline(never)]
-    fn flush(&mut self) {
-        self.out.extend_from_slice(&self.stage[..self.staged]);
-        self.staged = 0;
-    }
+/// Out of line, and not a method: the fields of the writer stay in registers.
+#[inline(never)]
+fn append(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.extend_from_slice(bytes);
 }

@@ -15,12 +15,12 @@ pub(crate) trait Cell: Copy + Default {
 }
 
 /// A [`Cell`] with wrapping arithmetic and an order.
-pub(crate) trait Int: Cell + Ord {
-    /// The value after which an encoder starts to look for a smaller one.
-    const MAX: Self;
-
+pub(crate) trait Int: Cell {
     /// Difference that wraps at `WIDTH` bits.
     fn wrapping_diff(self, other: Self) -> Self;
+
+    /// The same number in 64 bits.
+    fn widen(self) -> i64;
 }
 
 macro_rules! integer {
@@ -40,11 +40,14 @@ macro_rules! integer {
         }
 
         impl Int for $type {
-            const MAX: Self = <$type>::MAX;
-
             #[inline(always)]
             fn wrapping_diff(self, other: Self) -> Self {
                 self.wrapping_sub(other)
+            }
+
+            #[inline(always)]
+            fn widen(self) -> i64 {
+                i64::from(self)
             }
         }
     )* };

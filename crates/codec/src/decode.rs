@@ -4,7 +4,7 @@ use tsloom_model::{DataType, Encoding, Error, ErrorKind, Limits, Result, Values}
 
 use crate::error::corrupt;
 use crate::scaled::Head;
-use crate::{gorilla, plain, ts_2diff};
+use crate::{dictionary, gorilla, plain, rle, ts_2diff, zigzag};
 
 /// What the differences in a FLOAT or DOUBLE column of encoding RLBE are. No byte of a file tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,6 +98,33 @@ fn decode_checked(encoding: Encoding, bytes: &[u8], count: usize, out: &mut Valu
             ts_2diff::decode(bytes, head.size, count, &mut scratch.i64s)?;
             head.unscale(&scratch.i64s, out);
             Ok(())
+        }
+        (Encoding::Rle, V::Boolean(out)) => {
+            scratch.i32s.clear();
+            rle::decode(bytes, 0, count, &mut scratch.i32s)?;
+            out.extend(scratch.i32s.iter().map(|value| *value != 0));
+            Ok(())
+        }
+        (Encoding::Rle, V::Int32(out)) => rle::decode(bytes, 0, count, out),
+        (Encoding::Rle, V::Int64(out)) => rle::decode(bytes, 0, count, out),
+        (Encoding::Rle, V::Float(out)) => {
+            let head = Head::read(bytes, count)?;
+            scratch.i32s.clear();
+            rle::decode(bytes, head.size, count, &mut scratch.i32s)?;
+            head.unscale(&scratch.i32s, out);
+            Ok(())
+        }
+        (Encoding::Rle, V::Double(out)) => {
+            let head = Head::read(bytes, count)?;
+            scratch.i64s.clear();
+            rle::decode(bytes, head.size, count, &mut scratch.i64s)?;
+            head.unscale(&scratch.i64s, out);
+            Ok(())
+        }
+        (Encoding::ZigZag, V::Int32(out)) => zigzag::decode(bytes, count, out),
+        (Encoding::ZigZag, V::Int64(out)) => zigzag::decode(bytes, count, out),
+        (Encoding::Dictionary, V::Text(out)) => {
+            dictionary::decode(bytes, count, scratch.options.text_bytes_max, &mut scratch.i32s, out)
         }
         (Encoding::Gorilla, V::Int32(out)) => gorilla::decode_to(bytes, 0, count, out),
         (Encoding::Gorilla, V::Int64(out)) => gorilla::decode_to(bytes, 0, count, out),

@@ -2,8 +2,9 @@
 
 use tsloom_model::{DataType, Encoding, Error, ErrorKind, Result, ValuesRef};
 
+use crate::dictionary::Distinct;
 use crate::error::invalid;
-use crate::{gorilla, plain, scaled, ts_2diff};
+use crate::{dictionary, gorilla, plain, rle, scaled, ts_2diff, zigzag};
 
 /// What a caller may choose about an encoding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct EncodeOptions {
 pub struct EncodeScratch {
     i32s: Vec<i32>,
     i64s: Vec<i64>,
+    bytes: Vec<u8>,
+    distinct: Distinct,
 }
 
 /// Appends the encoded column of one page to `out`: the present values only, all at once. No values give no bytes.
@@ -66,6 +69,20 @@ fn encode_checked(
             scaled::encode_head(values, decimals(options)?, &mut scratch.i64s, out)?;
             ts_2diff::encode(&scratch.i64s, out);
         }
+        (Encoding::Rle, V::Boolean(values)) => rle::encode(values.iter().map(|value| i32::from(*value)), &mut scratch.bytes, out),
+        (Encoding::Rle, V::Int32(values)) => rle::encode(values.iter().copied(), &mut scratch.bytes, out),
+        (Encoding::Rle, V::Int64(values)) => rle::encode(values.iter().copied(), &mut scratch.bytes, out),
+        (Encoding::Rle, V::Float(values)) => {
+            scaled::encode_head(values, decimals(options)?, &mut scratch.i32s, out)?;
+            rle::encode(scratch.i32s.iter().copied(), &mut scratch.bytes, out);
+        }
+        (Encoding::Rle, V::Double(values)) => {
+            scaled::encode_head(values, decimals(options)?, &mut scratch.i64s, out)?;
+            rle::encode(scratch.i64s.iter().copied(), &mut scratch.bytes, out);
+        }
+        (Encoding::ZigZag, V::Int32(values)) => zigzag::encode(values, out),
+        (Encoding::ZigZag, V::Int64(values)) => zigzag::encode(values, out),
+        (Encoding::Dictionary, V::Text(text)) => dictionary::encode(text, &mut scratch.distinct, &mut scratch.bytes, out),
         (Encoding::Gorilla, V::Int32(values)) => gorilla::encode(values, out),
         (Encoding::Gorilla, V::Int64(values)) => gorilla::encode(values, out),
         (Encoding::Gorilla, V::Float(values)) => gorilla::encode(values, out),

@@ -16,7 +16,7 @@
 use tsloom_encoding::{CANONICAL_NAN_32, CANONICAL_NAN_64};
 use tsloom_model::Result;
 
-use crate::bits::{BitReader, BitWriter};
+use crate::bits::{BitReader, BitWriter, PUT_MAX, Stage, WINDOW_BITS};
 use crate::cell::Cell;
 use crate::error::{corrupt, truncated};
 
@@ -48,80 +48,96 @@ pub(crate) const fn field_bits<T: Cell>() -> u32 {
 }
 
 pub(crate) fn encode<T: Sentinel>(values: &[T], out: &mut Vec<u8>) {
-    let mut bits = BitWriter::new(out);
-    let mut coder = Coder { previous: 0, lead: u32::MAX, trail: 0, length: 0 };
-    let mut values = values.iter().map(|value| value.to_bits());
-    let first = values.next().unwrap_or(T::END);
-    bits.put_long(first, T::WIDTH);
-    coder.previous = first;
-    for value in values {
-        coder.put::<T>(value, &mut bits);
+    let mut stage = Stage::new();
+    let mut bits = BitWriter::new(out, &mut stage);
+    let mut kept = Kept::NONE;
+    let mut previous = values.first().map_or(T::END, |value| value.to_bits());
+    bits.put_long(previous, T::WIDTH);
+    // Zeros of a run of equal values, put together.
+    let mut same = 0;
+    for value in values.get(1..).unwrap_or(&[]) {
+        let xor = value.to_bits() ^ previous;
+        if xor == 0 {
+            same += 1;
+            if same == PUT_MAX {
+                bits.put(0, same);
+                same = 0;
+            }
+            continue;
+        }
+        if same > 0 {
+            bits.put(0, same);
+            same = 0;
+        }
+        kept = put::<T>(xor, kept, &mut bits);
+        previous = value.to_bits();
     }
-    coder.put::<T>(T::END, &mut bits);
+    bits.put(0, same);
+    if !values.is_empty() {
+        match T::END ^ previous {
+            0 => bits.put(0, 1),
+            xor => _ = put::<T>(xor, kept, &mut bits),
+        }
+    }
     bits.end_with_byte();
 }
 
-struct Coder {
-    previous: u64,
-    /// Leading zeros that `10` leaves out; more than there can be before the first `11`.
-    lead: u32,
+/// The bit range that `10` uses again.
+#[derive(Clone, Copy)]
+struct Kept {
+    /// Ones outside of the range.
+    outside: u64,
     trail: u32,
     length: u32,
 }
 
-impl Coder {
-    #[inline(always)]
-    fn put<T: Cell>(&mut self, value: u64, bits: &mut BitWriter<'_>) {
-        let xor = value ^ self.previous;
-        self.previous = value;
-        if xor == 0 {
-            bits.put(0, 1);
-            return;
-        }
-        let (lead, trail) = (xor.leading_zeros() - (64 - T::WIDTH), xor.trailing_zeros());
-        if lead >= self.lead && trail >= self.trail {
-            let payload = xor >> self.trail;
-            if self.length <= 54 {
-                bits.put(0b10 << self.length | payload, 2 + self.length);
-            } else {
-                bits.put(0b10, 2);
-                bits.put_long(payload, self.length);
-            }
-            return;
-        }
-        let length = T::WIDTH - lead - trail;
-        (self.lead, self.trail, self.length) = (lead, trail, length);
-        let field = field_bits::<T>();
-        let head = 0b11 << (2 * field) | u64::from(lead) << field | u64::from(length - 1);
-        bits.put(head, 2 + 2 * field);
-        bits.put_long(xor >> trail, length);
-    }
+impl Kept {
+    /// A range that nothing but zero fits.
+    const NONE: Self = Self { outside: u64::MAX, trail: 0, length: 0 };
 }
 
-/// Fills `out` from the stream at the start of `bytes`; what follows is not looked at.
+/// Appends a difference that is not zero.
+#[inline(always)]
+fn put<T: Cell>(xor: u64, kept: Kept, bits: &mut BitWriter<'_>) -> Kept {
+    if xor & kept.outside == 0 {
+        bits.put_pair(0b10, 2, xor >> kept.trail, kept.length);
+        return kept;
+    }
+    let (lead, trail) = (xor.leading_zeros() - (64 - T::WIDTH), xor.trailing_zeros());
+    let length = T::WIDTH - lead - trail;
+    let field = field_bits::<T>();
+    let head = 0b11 << (2 * field) | u64::from(lead) << field | u64::from(length - 1);
+    bits.put_pair(head, 2 + 2 * field, xor >> trail, length);
+    Kept { outside: !(u64::MAX >> (64 - length) << trail), trail, length }
+}
+
+/// Fills `out` from the stream that starts at byte `start`; what follows it is not looked at.
+///
+/// A value needs one window of 64 bits, rarely two. Runs of zeros are found by counting them, and the decoder stays in a
+/// loop of its own while `10` follows `10`: the position then moves by a constant, so that loads of later values overlap.
 pub(crate) fn decode<T: Cell>(bytes: &[u8], start: usize, out: &mut [T]) -> Result<()> {
-    let Some((first, rest)) = out.split_first_mut() else {
+    let Some((first, mut slots)) = out.split_first_mut() else {
         return Ok(());
     };
     let mut bits = BitReader::new(bytes, start);
-    // One bit a value is the least there can be.
-    if bits.remaining() < T::WIDTH as usize + rest.len() {
-        return Err(truncated(start, (T::WIDTH as usize + rest.len()).div_ceil(8), bytes.len()));
-    }
     let mut previous = bits.take(T::WIDTH);
     *first = T::from_bits(previous);
     // Length 0 says that no `11` came yet.
     let (mut length, mut trail) = (0, 0);
-    for slot in rest {
+    while !slots.is_empty() {
         let window = bits.window();
         if window >> 63 == 0 {
-            bits.skip(1);
+            let run = window.leading_zeros().min(WINDOW_BITS) as usize;
+            let (same, rest) = slots.split_at_mut(run.min(slots.len()));
+            same.fill(T::from_bits(previous));
+            bits.skip(same.len() as u32);
+            slots = rest;
         } else if window >> 62 == 0b10 {
             if length == 0 {
                 return Err(corrupt(bits.byte_position(), "a value refers to a bit range before any was given"));
             }
-            bits.skip(2);
-            previous ^= bits.take(length) << trail;
+            let done = same_range(&mut bits, &mut previous, length, trail, slots);
+            slots = &mut slots[done..];
         } else {
             let field = field_bits::<T>();
             let lead = (window << 2 >> (64 - field)) as u32;
@@ -130,19 +146,73 @@ pub(crate) fn decode<T: Cell>(bytes: &[u8], start: usize, out: &mut [T]) -> Resu
                 return Err(corrupt(bits.byte_position(), format!("{lead} leading zeros and {length} bits in {}", T::WIDTH)));
             }
             trail = T::WIDTH - lead - length;
-            bits.skip(2 + 2 * field);
-            previous ^= bits.take(length) << trail;
+            let head = 2 + 2 * field;
+            let payload = if length <= WINDOW_BITS - head {
+                bits.skip(head + length);
+                window << head >> (64 - length)
+            } else {
+                bits.skip(head);
+                bits.take(length)
+            };
+            previous ^= payload << trail;
+            slots[0] = T::from_bits(previous);
+            slots = &mut slots[1..];
         }
-        *slot = T::from_bits(previous);
     }
     bits.check()
 }
 
+/// Values of code `10`, one after the other while there are more; at least one. Gives their number.
+#[inline(always)]
+fn same_range<T: Cell>(bits: &mut BitReader<'_>, previous: &mut u64, length: u32, trail: u32, slots: &mut [T]) -> usize {
+    let mut value = *previous;
+    let mut done = 0;
+    if length <= WINDOW_BITS - 2 {
+        let mut window = bits.window();
+        for slot in slots {
+            if window >> 62 != 0b10 {
+                break;
+            }
+            value ^= window << 2 >> (64 - length) << trail;
+            *slot = T::from_bits(value);
+            done += 1;
+            bits.skip(2 + length);
+            window = bits.window();
+        }
+    } else if length <= 62 {
+        let mut window = bits.window64();
+        for slot in slots {
+            if window >> 62 != 0b10 {
+                break;
+            }
+            value ^= window << 2 >> (64 - length) << trail;
+            *slot = T::from_bits(value);
+            done += 1;
+            bits.skip(2 + length);
+            window = bits.window64();
+        }
+    } else {
+        for slot in slots {
+            if bits.window() >> 62 != 0b10 {
+                break;
+            }
+            bits.skip(2);
+            value ^= bits.window64() >> (64 - length) << trail;
+            *slot = T::from_bits(value);
+            done += 1;
+            bits.skip(length);
+        }
+    }
+    *previous = value;
+    done
+}
+
 /// Appends `count` values; see [`decode`].
 pub(crate) fn decode_to<T: Cell>(bytes: &[u8], start: usize, count: usize, out: &mut Vec<T>) -> Result<()> {
-    let bits = bytes.len().saturating_sub(start).saturating_mul(8);
-    if count > 0 && bits < (T::WIDTH as usize - 1).saturating_add(count) {
-        return Err(truncated(start, (T::WIDTH as usize - 1).saturating_add(count).div_ceil(8), bytes.len()));
+    // One bit a value is the least there can be.
+    let least = (T::WIDTH as usize - 1).saturating_add(count).div_ceil(8);
+    if bytes.len().saturating_sub(start) < least {
+        return Err(truncated(start, least, bytes.len()));
     }
     let from = out.len();
     out.resize(from + count, T::default());

@@ -35,12 +35,16 @@ mod bits;
 mod cell;
 pub mod compress;
 mod decode;
+mod dictionary;
 mod encode;
 mod error;
 mod gorilla;
+mod pack;
 mod plain;
+mod rle;
 pub mod scaled;
 mod ts_2diff;
+mod zigzag;
 
 pub use decode::{DecodeOptions, DecodeScratch, RlbeFloats, count_times, decode, decode_times};
 pub use encode::{EncodeOptions, EncodeScratch, encode, encode_times};

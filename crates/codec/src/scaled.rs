@@ -61,8 +61,8 @@ pub(crate) trait Float: Cell {
     /// Exact.
     fn widen(self) -> f64;
 
-    /// `rounded`, which is an integer, when it is in the range of the inner type.
-    fn fit(rounded: f64) -> Option<Self::Inner>;
+    /// `integer` in the inner type, when it has room.
+    fn narrow(integer: i64) -> Option<Self::Inner>;
 
     /// The inner integer over `scale`, divided in `f64`.
     fn unscale(inner: Self::Inner, scale: f64) -> Self;
@@ -77,8 +77,8 @@ impl Float for f32 {
     }
 
     #[inline(always)]
-    fn fit(rounded: f64) -> Option<i32> {
-        (-2_147_483_648.0..2_147_483_648.0).contains(&rounded).then_some(rounded as i32)
+    fn narrow(integer: i64) -> Option<i32> {
+        i32::try_from(integer).ok()
     }
 
     #[inline(always)]
@@ -96,8 +96,8 @@ impl Float for f64 {
     }
 
     #[inline(always)]
-    fn fit(rounded: f64) -> Option<i64> {
-        (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&rounded).then_some(rounded as i64)
+    fn narrow(integer: i64) -> Option<i64> {
+        Some(integer)
     }
 
     #[inline(always)]
@@ -117,11 +117,14 @@ impl<I: Int> Stored<I> {
     #[inline(always)]
     fn new<T: Float<Inner = I>>(value: T, scale: f64) -> Self {
         let wide = value.widen();
-        if let Some(inner) = T::fit(round_half_up(wide * scale)) {
+        if let Some(inner) = round_half_up(wide * scale).and_then(T::narrow) {
             return Self::Scaled(inner);
         }
-        match T::fit(wide) {
-            Some(inner) if wide.trunc() == wide => Self::Unscaled(inner),
+        match round_half_up(wide) {
+            Some(integer) if integer as f64 == wide => match T::narrow(integer) {
+                Some(inner) => Self::Unscaled(inner),
+                None => Self::Raw(I::from_bits(value.to_bits())),
+            },
             _ => Self::Raw(I::from_bits(value.to_bits())),
         }
     }
@@ -133,11 +136,17 @@ impl<I: Int> Stored<I> {
     }
 }
 
-/// floor(x + 1/2) without the rounding of that sum: `Math.round` of Java.
+/// floor(x + 1/2) without the rounding of that sum, `Math.round` of Java; `None` outside of 64 bits.
 #[inline(always)]
-fn round_half_up(x: f64) -> f64 {
-    let floor = x.floor();
-    if x - floor >= 0.5 { floor + 1.0 } else { floor }
+fn round_half_up(x: f64) -> Option<i64> {
+    const END: f64 = 9_223_372_036_854_775_808.0;
+    if !(-END..END).contains(&x) {
+        return None;
+    }
+    let whole = x as i64;
+    // Exact: both have the exponent of x or less.
+    let rest = x - whole as f64;
+    Some(whole + i64::from(rest >= 0.5) - i64::from(rest < -0.5))
 }
 
 /// The nearest double.

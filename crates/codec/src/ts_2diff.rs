@@ -19,12 +19,12 @@ use bytes::BufMut;
 use tsloom_encoding::WireReader;
 use tsloom_model::Result;
 
-use crate::bits::{BitReader, BitWriter};
 use crate::cell::Int;
 use crate::error::{corrupt, trailing, truncated, wrong_count};
+use crate::pack::{PACK_MAX, pack, unpack_sums};
 
 /// Differences of a full block.
-const DIFFS: usize = 128;
+const DIFFS: usize = PACK_MAX;
 
 pub(crate) fn encode<T: Int>(values: &[T], out: &mut Vec<u8>) {
     for block in values.chunks(DIFFS + 1) {
@@ -36,35 +36,46 @@ fn encode_block<T: Int>(values: &[T], out: &mut Vec<u8>) {
     let [first, rest @ ..] = values else {
         return;
     };
-    let mut diffs = [T::default(); DIFFS];
-    let mut minimum = T::MAX;
-    let mut previous = *first;
-    for (diff, value) in diffs.iter_mut().zip(rest) {
-        *diff = value.wrapping_diff(previous);
-        previous = *value;
-        minimum = minimum.min(*diff);
+    // Differences of both widths as i64: what is above the minimum then needs no wrapping at 32 bits.
+    let mut diffs = [0; DIFFS];
+    let diffs = &mut diffs[..rest.len()];
+    for ((diff, value), previous) in diffs.iter_mut().zip(rest).zip(values) {
+        *diff = value.wrapping_diff(*previous).widen();
     }
-    if rest.is_empty() {
-        minimum = T::default();
+    let minimum = minimum(diffs);
+    let mut any = 0;
+    for diff in &mut *diffs {
+        *diff = diff.wrapping_sub(minimum);
+        any |= *diff as u64;
     }
-    let diffs = &diffs[..rest.len()];
-    let widest = diffs.iter().fold(0, |bits, diff| bits | diff.wrapping_diff(minimum).to_bits());
-    let width = 64 - widest.leading_zeros();
+    let width = 64 - any.leading_zeros();
 
-    out.put_i32(rest.len() as i32);
+    out.put_u32(rest.len() as u32);
     out.put_u32(width);
-    out.put_uint(minimum.to_bits(), T::BYTES);
+    out.put_int(minimum, T::BYTES);
     out.put_uint(first.to_bits(), T::BYTES);
-    let mut bits = BitWriter::new(out);
-    for diff in diffs {
-        bits.put_long(diff.wrapping_diff(minimum).to_bits(), width);
+    pack(diffs, width, out);
+}
+
+/// The smallest, in four chains; 0 of none.
+fn minimum(diffs: &[i64]) -> i64 {
+    let mut lanes = [diffs.first().copied().unwrap_or(0); 4];
+    let (quads, rest) = diffs.as_chunks::<4>();
+    for quad in quads {
+        for (lane, diff) in lanes.iter_mut().zip(quad) {
+            *lane = (*lane).min(*diff);
+        }
     }
-    bits.end();
+    lanes.iter().chain(rest).fold(lanes[0], |minimum, diff| minimum.min(*diff))
 }
 
 /// Appends `count` values; `bytes` from `start` on are the whole column.
 pub(crate) fn decode<T: Int>(bytes: &[u8], start: usize, count: usize, out: &mut Vec<T>) -> Result<()> {
     let mut wire = WireReader::with_base(bytes.get(start..).unwrap_or(&[]), start);
+    if count > most_values::<T>(wire.remaining()) {
+        return Err(wrong_count(start, count, format_args!("{} at most", most_values::<T>(wire.remaining()))));
+    }
+    out.reserve(count);
     let mut left = count;
     while left > 0 {
         let block = Block::read::<T>(&mut wire)?;
@@ -78,6 +89,11 @@ pub(crate) fn decode<T: Int>(bytes: &[u8], start: usize, count: usize, out: &mut
         return Err(trailing(wire.position(), count, wire.remaining()));
     }
     Ok(())
+}
+
+/// The most values that so many bytes can hold: full blocks of equal differences.
+fn most_values<T: Int>(size: usize) -> usize {
+    (size / (8 + 2 * T::BYTES)).saturating_mul(DIFFS + 1)
 }
 
 /// Number of values in a whole column, from the block headers alone.
@@ -98,7 +114,7 @@ struct Block<'a> {
     width: u32,
     minimum: u64,
     first: u64,
-    /// Exactly the packed bytes.
+    /// The packed bytes, and what follows them.
     packed: &'a [u8],
 }
 
@@ -119,18 +135,24 @@ impl<'a> Block<'a> {
         if size > wire.remaining() {
             return Err(truncated(wire.position(), size, wire.position() + wire.remaining()));
         }
-        let packed = wire.bytes(size)?;
+        let packed = wire.rest();
+        wire.skip(size)?;
         Ok(Self { at, diffs: diffs as usize, width, minimum, first, packed })
     }
 
     fn unpack<T: Int>(&self, out: &mut Vec<T>) {
         out.push(T::from_bits(self.first));
-        let mut bits = BitReader::new(self.packed, 0);
-        let mut value = self.first;
-        out.extend((0..self.diffs).map(|_| {
-            let diff = if self.width == 0 { 0 } else { bits.take(self.width) };
-            value = value.wrapping_add(self.minimum).wrapping_add(diff);
-            T::from_bits(value)
-        }));
+        if self.width == 0 {
+            let mut value = self.first;
+            out.extend((0..self.diffs).map(|_| {
+                value = value.wrapping_add(self.minimum);
+                T::from_bits(value)
+            }));
+            return;
+        }
+        let mut values = [0; DIFFS];
+        let groups = &mut values[..self.diffs.next_multiple_of(8)];
+        unpack_sums(self.packed, self.width, self.first, self.minimum, groups);
+        out.extend(groups[..self.diffs].iter().map(|bits| T::from_bits(*bits)));
     }
 }

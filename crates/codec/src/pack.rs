@@ -1,0 +1,191 @@
+//! Fixed-width bit packing, high bit first: eight values of w bits are exactly w bytes.
+//!
+//! ```text
+//! w = 3    aaabbbcc cdddeeef ffggghhh        every group of eight starts at a byte
+//! ```
+//!
+//! Each width from 1 to 64 has code of its own, chosen once per call: all shifts and offsets are constants in there. Values
+//! of a group come from (overlapping) loads of eight bytes, so a group is read with eight bytes behind it; the last groups
+//! of a page are read from a copy with zeros behind.
+
+/// Values of one call at most, a multiple of eight.
+pub(crate) const PACK_MAX: usize = 128;
+
+/// Bytes that a load may reach behind a group.
+const SLACK: usize = 8;
+
+/// Calls `$function::<W>` for the width at hand.
+macro_rules! with_width {
+    ($width:expr, $function:ident($($argument:expr),*)) => {
+        with_width!(@ $width, $function($($argument),*),
+            1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32
+            33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64)
+    };
+    (@ $width:expr, $function:ident $arguments:tt, $($w:literal)*) => {
+        match $width {
+            $($w => with_width!(@ $function::<$w> $arguments),)*
+            other => unreachable!("width {other} was checked to be 1..=64"),
+        }
+    };
+    (@ $function:ident::<$w:literal> ($($argument:expr),*)) => { $function::<$w>($($argument),*) };
+}
+
+/// Unpacks whole groups into `out`, whose length is a multiple of eight. `bytes` may go on after them; what is missing of
+/// the last group reads as zero.
+pub(crate) fn unpack(bytes: &[u8], width: u32, out: &mut [u64]) {
+    with_width!(width, unpack_groups(bytes, out));
+}
+
+/// Unpacks differences and adds them up: `out[i] = out[i - 1] + minimum + packed[i]` from `first` on, wrapping. Else as
+/// [`unpack`].
+pub(crate) fn unpack_sums(bytes: &[u8], width: u32, first: u64, minimum: u64, out: &mut [u64]) {
+    with_width!(width, sum_groups(bytes, first, minimum, out));
+}
+
+fn unpack_groups<const W: usize>(bytes: &[u8], out: &mut [u64]) {
+    each_group::<W>(bytes, out, |slots, values| *slots = values);
+}
+
+fn sum_groups<const W: usize>(bytes: &[u8], first: u64, minimum: u64, out: &mut [u64]) {
+    let mut sum = first;
+    each_group::<W>(bytes, out, |slots, values| {
+        for (slot, value) in slots.iter_mut().zip(values) {
+            sum = sum.wrapping_add(minimum.wrapping_add(value));
+            *slot = sum;
+        }
+    });
+}
+
+/// Runs `place` for each group: directly while eight bytes follow it, then from a padded copy.
+#[inline(always)]
+fn each_group<const W: usize>(bytes: &[u8], out: &mut [u64], mut place: impl FnMut(&mut [u64; 8], [u64; 8])) {
+    let (groups, _) = out.as_chunks_mut::<8>();
+    let direct = (bytes.len().saturating_sub(SLACK) / W).min(groups.len());
+    let (head, tail) = groups.split_at_mut(direct);
+    let mut rest = bytes;
+    for slots in head {
+        let Some((group, _)) = rest.split_at_checked(W + SLACK) else { break };
+        place(slots, group_of::<W>(group));
+        rest = &rest[W..];
+    }
+    if tail.is_empty() {
+        return;
+    }
+    // At most one group and its slack are left to copy; groups after them are zeros.
+    let mut padded = [0; 2 * (64 + SLACK)];
+    let size = rest.len().min(64 + SLACK);
+    padded[..size].copy_from_slice(&rest[..size]);
+    let mut rest = &padded[..];
+    for slots in tail {
+        let Some((group, _)) = rest.split_at_checked(W + SLACK) else { break };
+        place(slots, group_of::<W>(group));
+        rest = &rest[W..];
+    }
+}
+
+#[inline(always)]
+fn group_of<const W: usize>(bytes: &[u8]) -> [u64; 8] {
+    std::array::from_fn(|index| {
+        let (at, shift) = (index * W / 8, index * W % 8);
+        let loaded = bytes[at..].first_chunk().map_or(0, |chunk| u64::from_be_bytes(*chunk)) << shift;
+        // A value of 58 bits and more may reach into a ninth byte.
+        let window = if shift + W > 64 { loaded | u64::from(bytes[at + 8]) >> (8 - shift) } else { loaded };
+        window >> (64 - W)
+    })
+}
+
+/// Appends `values`, each less than 2^width as unsigned, padded with zeros to a byte. At most [`PACK_MAX`] values.
+pub(crate) fn pack(values: &[i64], width: u32, out: &mut Vec<u8>) {
+    if width > 0 {
+        let mut stage = [0; PACK_MAX * 8 + SLACK];
+        with_width!(width, pack_groups(values, &mut stage));
+        out.extend_from_slice(&stage[..(values.len() * width as usize).div_ceil(8)]);
+    }
+}
+
+fn pack_groups<const W: usize>(values: &[i64], stage: &mut [u8; PACK_MAX * 8 + SLACK]) {
+    let (groups, rest) = values.as_chunks::<8>();
+    let mut out = &mut stage[..];
+    for group in groups {
+        put_group::<W>(group, out);
+        out = &mut out[W..];
+    }
+    if !rest.is_empty() {
+        let mut group = [0; 8];
+        group[..rest.len()].copy_from_slice(rest);
+        put_group::<W>(&group, out);
+    }
+}
+
+/// Stores `W` bytes and zeros up to a multiple of eight behind them.
+#[inline(always)]
+fn put_group<const W: usize>(values: &[i64; 8], out: &mut [u8]) {
+    let out = &mut out[..W.next_multiple_of(8)];
+    let (mut word, mut used, mut at) = (0, 0, 0);
+    for &value in values {
+        let value = value as u64;
+        if used + W < 64 {
+            word = word << W | value;
+            used += W;
+            continue;
+        }
+        // The word is full: its low bits are the top of this value.
+        let over = used + W - 64;
+        let full = if W == 64 { value } else { word << (W - over) | value >> over };
+        out[at..at + 8].copy_from_slice(&full.to_be_bytes());
+        at += 8;
+        word = if over == 0 { 0 } else { value & (u64::MAX >> (64 - over)) };
+        used = over;
+    }
+    if used > 0 {
+        out[at..at + 8].copy_from_slice(&(word << (64 - used)).to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bit by bit, the slow way.
+    fn packed_bits(values: &[u64], width: u32) -> Vec<u8> {
+        let bits: Vec<u8> = values.iter().flat_map(|value| (0..width).rev().map(move |bit| (value >> bit & 1) as u8)).collect();
+        bits.chunks(8).map(|byte| byte.iter().enumerate().fold(0, |sum, (index, bit)| sum | bit << (7 - index))).collect()
+    }
+
+    #[test]
+    fn every_width_and_count() {
+        let mut state = 1_u64;
+        for width in 1..=64 {
+            for count in 0..=PACK_MAX {
+                let values: Vec<u64> = (0..count)
+                    .map(|_| {
+                        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+                        (state ^ state >> 32) >> (64 - width)
+                    })
+                    .collect();
+                let mut bytes = vec![9];
+                pack(&values.iter().map(|value| *value as i64).collect::<Vec<_>>(), width, &mut bytes);
+                assert_eq!(bytes[1..], packed_bits(&values, width), "width {width}, {count} values");
+
+                for slack in [0, 1, 7, 8, 9, 200] {
+                    let mut longer = bytes[1..].to_vec();
+                    longer.resize(longer.len() + slack, 0xff);
+                    let mut back = vec![7; count.next_multiple_of(8)];
+                    unpack(&longer, width, &mut back);
+                    assert_eq!(back[..count], values, "width {width}, {count} values, {slack} bytes behind");
+
+                    unpack_sums(&longer, width, 3, 5_u64.wrapping_neg(), &mut back);
+                    let mut sum = 3_u64;
+                    let sums: Vec<u64> = values
+                        .iter()
+                        .map(|value| {
+                            sum = sum.wrapping_add(*value).wrapping_sub(5);
+                            sum
+                        })
+                        .collect();
+                    assert_eq!(back[..count], sums, "width {width}, {count} values, {slack} bytes behind");
+                }
+            }
+        }
+    }
+}
