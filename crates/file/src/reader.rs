@@ -103,7 +103,9 @@ impl<R: ReadAt> FileReader<R> {
             &footer_bytes[..]
         };
         let mut wire = WireReader::with_base(footer, footer_offset as usize);
-        let metadata = TsFileMetadata::parse(version, &mut wire).map_err(|error| error.in_place("footer"))?;
+        let mut metadata = TsFileMetadata::parse(version, &mut wire).map_err(|error| error.in_place("footer"))?;
+        // C++ writes the schemas in the order of a hash table.
+        metadata.schemas.sort_by(|a, b| a.name().cmp(b.name()));
         check_metadata(&metadata, footer_offset)?;
 
         let area = (metadata.meta_offset >= tail_offset).then(|| {

@@ -79,7 +79,7 @@ pub struct Property {
 pub struct TsFileMetadata {
     /// The device index roots, ascending by table name.
     pub tables: Vec<TableRoot>,
-    /// The schemas, ascending by table name. Tree-model files have none.
+    /// The schemas, in no particular order in files of C++. Tree-model files have none.
     pub schemas: Vec<TableSchema>,
     /// Offset of the separator that ends the body.
     pub meta_offset: u64,
