@@ -9,7 +9,8 @@
 //! Each is tested against a checksum that was computed elsewhere (by a C++ program and a script), not here.
 
 use tsloom_block::Block;
-use tsloom_model::{ColumnSchema, Compression, DataType, Encoding, TextValues, Values, ValuesRef};
+use tsloom_model::{ColumnSchema, Compression, DataType, Encoding, Result, TextValues, Values, ValuesRef};
+use tsloom_tablet::Tablet;
 
 /// The time of row 0 in every input: 2023-11-14T22:13:20Z in milliseconds.
 pub const FIRST_TIME: i64 = 1_700_000_000_000;
@@ -129,6 +130,21 @@ pub fn typed_columns(row_count: usize) -> Vec<(ColumnSchema, Values)> {
     columns.into_iter().map(|(name, data_type, encoding, values)| (schema(name, data_type, encoding), values)).collect()
 }
 
+/// The tablet 1,024 x 10 (at 1,024 rows): 112,904 bytes on the wire.
+///
+/// # Errors
+///
+/// None is expected: each column has the type of its values.
+pub fn typed_tablet(row_count: usize) -> Result<Tablet> {
+    let (schemas, values): (Vec<ColumnSchema>, Vec<Values>) = typed_columns(row_count).into_iter().unzip();
+    let mut tablet = Tablet::for_device("root.sg.bench", schemas);
+    tablet.extend_times(&(0..row_count).map(time).collect::<Vec<_>>());
+    for (column, values) in values.iter().enumerate() {
+        tablet.column_mut(column).extend(values.as_values())?;
+    }
+    Ok(tablet)
+}
+
 /// The wrapping 64-bit sum of the bit patterns of time and all numeric cells plus the byte lengths of text cells:
 /// what all sides of a comparison must agree on. Nulls count nothing.
 pub fn block_checksum(block: &Block) -> u64 {
@@ -161,6 +177,7 @@ pub fn values_checksum(values: ValuesRef<'_>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sha2::{Digest, Sha256};
 
     /// Published with the C++ harness for a read of all columns of W1 (R1).
     const R1_CHECKSUM: u64 = 4_908_504_965_261_380_434;
@@ -206,6 +223,16 @@ mod tests {
             sum
         };
         assert_eq!((checksum(30, 200), checksum(3_000, 10)), (S1_CHECKSUM, S2_CHECKSUM));
+    }
+
+    /// Computed by a script from the rule; see the data rules of the harness.
+    const TYPED_TABLET_SHA_256: &str = "76690c9b3a1d201e8931508c384399d3e6353397dd827a57a3f0a50a1a7a347c";
+
+    #[test]
+    fn the_typed_tablet_has_the_published_bytes() {
+        let wire = typed_tablet(TABLET_ROW_COUNT).expect("the types fit").to_bytes();
+        let hash: String = Sha256::digest(&wire).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!((wire.len(), hash.as_str()), (112_904, TYPED_TABLET_SHA_256));
     }
 
     #[test]

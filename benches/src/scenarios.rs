@@ -1,12 +1,13 @@
 //! The registry: every scenario, by area, in the order of the reports.
 
 mod bitmap;
+mod tablet;
 
 use crate::registry::Scenario;
 
 /// All scenarios.
 pub fn all() -> Vec<Scenario> {
-    [bitmap::SCENARIOS].concat()
+    [tablet::SCENARIOS, bitmap::SCENARIOS].concat()
 }
 
 #[cfg(test)]

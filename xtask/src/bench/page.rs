@@ -21,7 +21,7 @@ fn section(row: &Row) -> String {
     let name = escape(&row.name);
     let copy = &row.memcpy_ratio;
     let mut text = format!(
-        "<section data-scenario=\"{name}\">\n<h2>{name}</h2>\n<small>per {} {}; {:.2} x a copy of its bytes ({:.2} to {:.2})</small>\n",
+        "<section data-scenario=\"{name}\">\n<h2>{name}</h2>\n<small>per {} {}; {:.2} x the CPU time of a copy of its bytes ({:.2} to {:.2})</small>\n",
         escape(&row.op),
         escape(&row.params),
         copy.median,
