@@ -118,9 +118,7 @@ impl<'a> TabletRef<'a> {
     /// True when the wire form has a bitmap section.
     pub(crate) fn has_bitmap_section(&self) -> bool {
         match self.source {
-            Source::Owned(tablet) => {
-                tablet.has_bitmap_section || self.written_columns().any(|column| column.is_marked && column.nulls.is_some())
-            }
+            Source::Owned(tablet) => tablet.has_bitmap_section || self.marked_columns().next().is_some(),
             Source::Views(_) => true,
         }
     }
@@ -135,6 +133,28 @@ impl<'a> TabletRef<'a> {
         (0..count).filter_map(move |position| match rows.source {
             Source::Owned(tablet) => rows.owned_column(tablet, tablet.touched[position] as usize),
             Source::Views(columns) => rows.view_column(position, columns[position]?),
+        })
+    }
+
+    /// The columns that have marks in the bitmap section, ascending, and their null rows.
+    pub(crate) fn marked_columns(&self) -> impl Iterator<Item = (usize, NullWords<'a>)> {
+        let rows = *self;
+        let count = match rows.source {
+            Source::Owned(tablet) => tablet.touched.len(),
+            Source::Views(columns) => columns.len(),
+        };
+        (0..count).filter_map(move |position| {
+            let column = match rows.source {
+                Source::Owned(tablet) => {
+                    let index = tablet.touched[position] as usize;
+                    if tablet.columns[index].null_count() == 0 {
+                        return None;
+                    }
+                    rows.owned_column(tablet, index)?
+                }
+                Source::Views(columns) => rows.view_column(position, columns[position]?)?,
+            };
+            Some((column.index, column.nulls.filter(|_| column.is_marked)?))
         })
     }
 

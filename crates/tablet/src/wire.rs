@@ -106,13 +106,11 @@ impl TabletRef<'_> {
         if self.has_bitmap_section() {
             place.put([1]);
             let mut next = 0;
-            for column in self.written_columns() {
-                if let Some(nulls) = column.nulls.filter(|_| column.is_marked) {
-                    place.zeros(column.index - next);
-                    next = column.index + 1;
-                    place.put(bitmap_head(row_count));
-                    fill_bitmap(place.take(BitMap::wire_bytes(row_count)), nulls);
-                }
+            for (index, nulls) in self.marked_columns() {
+                place.zeros(index - next);
+                next = index + 1;
+                place.put(bitmap_head(row_count));
+                fill_bitmap(place.take(BitMap::wire_bytes(row_count)), nulls);
             }
             place.zeros(column_count - next);
         } else {

@@ -74,13 +74,11 @@ impl TabletRef<'_> {
         if self.has_bitmap_section() {
             out.put(&[1])?;
             let mut next = 0;
-            for column in self.written_columns() {
-                if let Some(nulls) = column.nulls.filter(|_| column.is_marked) {
-                    out.zeros(column.index - next)?;
-                    next = column.index + 1;
-                    out.put(&bitmap_head(row_count))?;
-                    stream_bitmap(&mut out, nulls)?;
-                }
+            for (index, nulls) in self.marked_columns() {
+                out.zeros(index - next)?;
+                next = index + 1;
+                out.put(&bitmap_head(row_count))?;
+                stream_bitmap(&mut out, nulls)?;
             }
             out.zeros(column_count - next)?;
         } else {
