@@ -60,6 +60,11 @@ impl DeviceId {
         self.segments.len()
     }
 
+    /// Bytes of the list of segments where it is not inline; the texts of the segments are not in it.
+    pub fn spilled_bytes(&self) -> usize {
+        if self.segments.spilled() { self.segments.capacity() * size_of::<Option<Box<str>>>() } else { 0 }
+    }
+
     /// True when this is the device of `table` with these tags, without making an id to compare with.
     pub fn is<'a>(&self, table: &str, tags: impl IntoIterator<Item = Option<&'a str>>) -> bool {
         let mut mine = self.segments().skip(1);
