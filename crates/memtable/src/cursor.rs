@@ -1,0 +1,339 @@
+//! Reading a list: rows in time order, some at a time, each time once.
+//!
+//! Rows that lie side by side in a block, need no merging and have no deleted cell are lent as slices of the block. All
+//! others are gathered into buffers of the cursor, column by column, and lent from there.
+
+use std::sync::Arc;
+
+use tsloom_model::{ColumnView, TimeRange, Value};
+
+use crate::block::Block;
+use crate::buffer::ColumnBuffer;
+use crate::listview::ListView;
+use crate::projection::Projector;
+use crate::selection::{Piece, Request, Selection};
+use crate::tombstone::Floors;
+
+/// Shorter slices of a block are gathered together with their neighbours.
+const SLICE_ROWS_MIN: usize = 64;
+
+/// Rows of one device, ascending or descending in time, no time twice. It owns what it reads: keep it as long as you like.
+#[derive(Debug)]
+pub struct DeviceCursor {
+    view: Arc<ListView>,
+    request: Request,
+    /// Deletes of cells, one a column of the projection.
+    floors: Vec<Floors>,
+    selection: Selection,
+    /// Rows given out, counted from the end at which reading began.
+    next: Place,
+    projector: Projector,
+    picks: Vec<Pick>,
+    times: Vec<i64>,
+    buffers: Vec<Option<ColumnBuffer>>,
+}
+
+/// A place between two rows of a selection: `rows` of piece `piece` are before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Place {
+    piece: usize,
+    rows: usize,
+}
+
+/// What is gathered next.
+#[derive(Clone, Copy, Debug)]
+enum Pick {
+    /// Neighbouring rows of a block.
+    Run { block: usize, offset: usize, row: usize, count: usize },
+    /// Rows of one time, merged.
+    Group { position: usize, count: usize, time: i64 },
+}
+
+/// Rows lent by [`DeviceCursor::next_rows`] until its next call.
+#[derive(Clone, Copy, Debug)]
+pub struct RowsView<'a> {
+    times: &'a [i64],
+    source: Source<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Source<'a> {
+    Slice { block: &'a Block, start: usize, request: &'a Request, positions: &'a [Option<usize>] },
+    Buffers(&'a [Option<ColumnBuffer>]),
+}
+
+impl<'a> RowsView<'a> {
+    /// One time a row; none comes twice.
+    pub fn times(&self) -> &'a [i64] {
+        self.times
+    }
+
+    /// Number of rows; never 0.
+    pub fn row_count(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Number of columns of the projection.
+    pub fn column_count(&self) -> usize {
+        match self.source {
+            Source::Slice { positions, .. } => positions.len(),
+            Source::Buffers(buffers) => buffers.len(),
+        }
+    }
+
+    /// Column `index` of the projection; `None` when none of these rows has a value in it.
+    ///
+    /// # Panics
+    /// When there is no such column.
+    pub fn column(&self, index: usize) -> Option<ColumnView<'a>> {
+        match self.source {
+            Source::Buffers(buffers) => buffers[index].as_ref()?.view(),
+            Source::Slice { block, start, request, positions } => {
+                let (position, (_, data_type)) = positions[index].zip(request.columns[index])?;
+                let column = block.column(position, data_type, start, self.row_count());
+                let all_null = column.nulls().is_some_and(|nulls| nulls.all_null());
+                (!all_null).then_some(column)
+            }
+        }
+    }
+
+    /// All columns of the projection.
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = Option<ColumnView<'a>>> + use<'a> {
+        let rows = *self;
+        (0..self.column_count()).map(move |index| rows.column(index))
+    }
+}
+
+impl DeviceCursor {
+    pub(crate) fn new(view: Arc<ListView>, request: Request) -> Self {
+        let floors: Vec<Floors> = request
+            .columns
+            .iter()
+            .map(|column| match column {
+                Some((id, _)) => Floors::new(view.tombstones(), Some(*id), request.range),
+                None => Floors::default(),
+            })
+            .collect();
+        let selection = Selection::new(&view, &request, &floors);
+        let projector = Projector::new(request.columns.iter().map(|column| column.map(|(id, _)| id)));
+        let buffers = request.columns.iter().map(|column| column.map(|(_, data_type)| ColumnBuffer::new(data_type))).collect();
+        Self {
+            view,
+            request,
+            floors,
+            selection,
+            next: Place::default(),
+            projector,
+            picks: Vec::new(),
+            times: Vec::new(),
+            buffers,
+        }
+    }
+
+    /// Number of rows of the whole answer.
+    pub fn row_count(&self) -> usize {
+        self.selection.row_count()
+    }
+
+    /// The next rows, at most `row_max` (at least 1 is taken); `None` at the end. There can be fewer rows than asked for.
+    pub fn next_rows(&mut self, row_max: usize) -> Option<RowsView<'_>> {
+        let row_max = row_max.max(1);
+        if self.request.is_descending {
+            return self.next_rows_backwards(row_max);
+        }
+        let piece = *self.selection.pieces().get(self.next.piece)?;
+        if let Some((index, offset, count)) = self.slice(piece, self.next.rows, row_max)
+            && (count >= SLICE_ROWS_MIN.min(row_max) || self.is_last(count))
+        {
+            self.next = self.advance(self.next, count);
+            let block = self.view.blocks().get(index);
+            self.projector.positions(block.layout());
+            let positions = self.projector.last_positions();
+            let source = Source::Slice { block, start: offset, request: &self.request, positions };
+            return Some(RowsView { times: &block.times()[offset..offset + count], source });
+        }
+
+        self.picks.clear();
+        self.times.clear();
+        while self.times.len() < row_max
+            && let Some(&piece) = self.selection.pieces().get(self.next.piece)
+        {
+            let left = row_max - self.times.len();
+            let has_slice = self.slice(piece, self.next.rows, row_max).is_some_and(|(_, _, count)| count >= SLICE_ROWS_MIN);
+            if !self.times.is_empty() && has_slice {
+                break;
+            }
+            let count = left.min(piece.row_count() - self.next.rows);
+            let (start, end) = (self.next.rows, self.next.rows + count);
+            self.pick(piece, start, end);
+            self.next = self.advance(self.next, count);
+        }
+        self.gather();
+        Some(RowsView { times: &self.times, source: Source::Buffers(&self.buffers) })
+    }
+
+    fn next_rows_backwards(&mut self, row_max: usize) -> Option<RowsView<'_>> {
+        let pieces = self.selection.pieces();
+        // `next` counts from the end: pieces done, then rows of the next one done.
+        let (mut from, mut left) = (self.next, row_max);
+        let mut ranges = 0;
+        while left > 0 && from.piece < pieces.len() {
+            let rows = pieces[pieces.len() - 1 - from.piece].row_count();
+            let count = left.min(rows - from.rows);
+            left -= count;
+            ranges += 1;
+            from = if from.rows + count == rows {
+                Place { piece: from.piece + 1, rows: 0 }
+            } else {
+                Place { rows: from.rows + count, ..from }
+            };
+        }
+        if ranges == 0 {
+            return None;
+        }
+        self.picks.clear();
+        self.times.clear();
+        let (first, last) = (self.next.piece, self.next.piece + ranges - 1);
+        for back in (first..=last).rev() {
+            let piece = self.selection.pieces()[self.selection.pieces().len() - 1 - back];
+            let rows = piece.row_count();
+            let end = if back == first { rows - self.next.rows } else { rows };
+            let start = if back == from.piece { rows - from.rows } else { 0 };
+            self.pick(piece, start, end);
+        }
+        self.next = from;
+        self.gather();
+        self.times.reverse();
+        self.buffers.iter_mut().flatten().for_each(ColumnBuffer::reverse);
+        Some(RowsView { times: &self.times, source: Source::Buffers(&self.buffers) })
+    }
+
+    fn advance(&self, from: Place, count: usize) -> Place {
+        let rows = from.rows + count;
+        if rows == self.selection.pieces()[from.piece].row_count() {
+            Place { piece: from.piece + 1, rows: 0 }
+        } else {
+            Place { rows, ..from }
+        }
+    }
+
+    /// True when `count` rows more are the end of the answer.
+    fn is_last(&self, count: usize) -> bool {
+        let end = self.advance(self.next, count);
+        end.piece == self.selection.pieces().len()
+    }
+
+    /// Block, offset and number of rows that can be lent as they are from row `done` of the piece on.
+    fn slice(&self, piece: Piece, done: usize, row_max: usize) -> Option<(usize, usize, usize)> {
+        if piece.is_group || !self.view.is_ordered() {
+            return None;
+        }
+        let (index, offset) = self.view.blocks().locate(piece.position as usize + done);
+        let block = self.view.blocks().get(index);
+        let count = row_max.min(piece.count as usize - done).min(block.row_count() - offset);
+        let times = &block.times()[offset..offset + count];
+        let range = TimeRange { start: times[0], end: times[count - 1] };
+        let is_whole = self.floors.iter().all(|floors| floors.is_empty() || !floors.touches(range));
+        is_whole.then_some((index, offset, count))
+    }
+
+    /// Notes rows `start..end` of a piece for gathering, and their times.
+    fn pick(&mut self, piece: Piece, start: usize, end: usize) {
+        let blocks = self.view.blocks();
+        let position = piece.position as usize;
+        let sorted = self.view.sorted();
+        if piece.is_group {
+            let row = sorted.map_or(position, |sorted| sorted.rows()[position] as usize);
+            let (block, offset) = blocks.locate(row);
+            let time = blocks.get(block).times()[offset];
+            self.times.push(time);
+            self.picks.push(Pick::Group { position, count: piece.count as usize, time });
+            return;
+        }
+        let (mut at, end) = (position + start, position + end);
+        while at < end {
+            let row = sorted.map_or(at, |sorted| sorted.rows()[at] as usize);
+            let (block, offset) = blocks.locate(row);
+            let room = (blocks.get(block).row_count() - offset).min(end - at);
+            let count = match sorted {
+                None => room,
+                Some(sorted) => {
+                    let rows = &sorted.rows()[at..at + room];
+                    1 + rows.windows(2).take_while(|pair| pair[1] == pair[0] + 1).count()
+                }
+            };
+            self.times.extend_from_slice(&blocks.get(block).times()[offset..offset + count]);
+            self.picks.push(Pick::Run { block, offset, row, count });
+            at += count;
+        }
+    }
+
+    /// Fills the buffers with what was picked.
+    fn gather(&mut self) {
+        let Self { view, request, floors, picks, times, buffers, .. } = self;
+        for ((buffer, column), floors) in buffers.iter_mut().zip(&request.columns).zip(floors) {
+            let (Some(buffer), Some((id, _))) = (buffer, column) else { continue };
+            gather_column(view, *id, floors, picks, times, buffer);
+        }
+    }
+}
+
+/// Gathers one column.
+fn gather_column(view: &ListView, id: u32, floors: &Floors, picks: &[Pick], times: &[i64], buffer: &mut ColumnBuffer) {
+    buffer.clear();
+    let blocks = view.blocks();
+    let mut projector = Projector::new(std::iter::once(Some(id)));
+    let mut done = 0;
+    for pick in picks {
+        match *pick {
+            Pick::Run { block, offset, row, count } => {
+                let block = blocks.get(block);
+                match projector.positions(block.layout())[0] {
+                    None => buffer.push_nulls(count),
+                    Some(position) => {
+                        let nulls = block.nulls(position).slice(offset, count);
+                        buffer.extend(block.values(position, offset, count), nulls.any_null().then_some(nulls));
+                        mark_deleted(floors, row, &times[done..done + count], done, buffer);
+                    }
+                }
+                done += count;
+            }
+            Pick::Group { position, count, time } => {
+                let floor = floors.at(time) as usize;
+                buffer.push(latest(view, &mut projector, position, count, floor));
+                done += 1;
+            }
+        }
+    }
+}
+
+/// Makes the cells null that a delete covers. The rows `row..` have these times and begin at `done` in the buffer.
+fn mark_deleted(floors: &Floors, row: usize, times: &[i64], done: usize, buffer: &mut ColumnBuffer) {
+    if floors.is_empty() {
+        return;
+    }
+    for (index, &time) in times.iter().enumerate() {
+        if row + index < floors.at(time) as usize {
+            buffer.mark_null(done + index);
+        }
+    }
+}
+
+/// The value of the latest row that has one, of rows of one time, above the floor of a delete.
+fn latest<'a>(view: &'a ListView, projector: &mut Projector, position: usize, count: usize, floor: usize) -> Value<'a> {
+    let sorted = view.sorted();
+    for position in (position..position + count).rev() {
+        let row = sorted.map_or(position, |sorted| sorted.rows()[position] as usize);
+        if row < floor {
+            break;
+        }
+        let (index, offset) = view.blocks().locate(row);
+        let block = view.blocks().get(index);
+        if let Some(position) = projector.positions(block.layout())[0]
+            && !block.nulls(position).is_null(offset)
+        {
+            return block.values(position, offset, 1).get(0);
+        }
+    }
+    Value::Null
+}

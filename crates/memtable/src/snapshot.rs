@@ -1,0 +1,183 @@
+//! A memtable as it was at one moment.
+
+use std::sync::Arc;
+
+use tsloom_model::{DataType, DeviceId, RowPolicy, TimeRange};
+
+use crate::columns::ColumnSet;
+use crate::cursor::DeviceCursor;
+use crate::listview::ListView;
+use crate::selection::Request;
+use crate::table::Table;
+
+/// All devices at one moment. Later writes and deletes do not change it; a clone is one reference count.
+#[derive(Clone, Debug)]
+pub struct MemtableSnapshot {
+    /// Ascending by name.
+    tables: Arc<[TableSnapshot]>,
+}
+
+#[derive(Debug)]
+struct TableSnapshot {
+    name: Box<str>,
+    /// Ascending by device.
+    devices: Vec<DeviceSnapshot>,
+}
+
+/// One device at one moment.
+#[derive(Clone, Debug)]
+pub struct DeviceSnapshot {
+    device: Arc<DeviceId>,
+    columns: Arc<ColumnSet>,
+    view: Arc<ListView>,
+}
+
+impl MemtableSnapshot {
+    pub(crate) fn new(tables: &[Box<Table>]) -> Self {
+        let mut by_name: Vec<&Table> = tables.iter().map(|table| &**table).collect();
+        by_name.sort_by(|left, right| left.name().cmp(right.name()));
+        let groups = by_name.chunk_by(|left, right| left.name() == right.name());
+        Self { tables: groups.map(TableSnapshot::new).collect() }
+    }
+
+    /// Names of the tables, ascending. Devices of the tree model stand under the first segment of their id.
+    pub fn tables(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.tables.iter().map(|table| &*table.name)
+    }
+
+    fn table(&self, name: &str) -> &[DeviceSnapshot] {
+        match self.tables.binary_search_by(|table| (*table.name).cmp(name)) {
+            Ok(index) => &self.tables[index].devices,
+            Err(_) => &[],
+        }
+    }
+
+    /// Devices of a table, ascending; none for a table that is not there.
+    pub fn devices(&self, table: &str) -> impl ExactSizeIterator<Item = &DeviceId> {
+        self.table(table).iter().map(DeviceSnapshot::device)
+    }
+
+    /// The same devices with their rows.
+    pub fn device_snapshots(&self, table: &str) -> impl ExactSizeIterator<Item = DeviceSnapshot> {
+        self.table(table).iter().cloned()
+    }
+
+    /// One device.
+    pub fn device(&self, device: &DeviceId) -> Option<DeviceSnapshot> {
+        let devices = self.table(device.table());
+        let index = devices.binary_search_by(|other| other.device().cmp(device)).ok()?;
+        Some(devices[index].clone())
+    }
+
+    /// Number of devices.
+    pub fn device_count(&self) -> usize {
+        self.tables.iter().map(|table| table.devices.len()).sum()
+    }
+}
+
+impl TableSnapshot {
+    /// Of tables of one name.
+    fn new(tables: &[&Table]) -> Self {
+        let mut devices = Vec::with_capacity(tables.iter().map(|table| table.devices().len()).sum());
+        for table in tables {
+            devices.extend(table.devices().iter().map(|device| DeviceSnapshot {
+                device: Arc::clone(&device.id),
+                columns: Arc::clone(table.columns()),
+                view: Arc::clone(device.view()),
+            }));
+        }
+        devices.sort_unstable_by(|left, right| left.device.cmp(&right.device));
+        Self { name: tables[0].name().into(), devices }
+    }
+}
+
+impl DeviceSnapshot {
+    /// Whose rows these are.
+    pub fn device(&self) -> &DeviceId {
+        &self.device
+    }
+
+    /// The FIELD and ATTRIBUTE columns of its table, in the order in which they were first seen; this device need not have
+    /// values in all of them.
+    pub fn columns(&self) -> impl Iterator<Item = (&str, DataType)> {
+        self.columns.live().map(|(_, column)| (&*column.name, column.data_type))
+    }
+
+    /// Rows written, deleted ones and repeated times included.
+    pub fn row_count(&self) -> usize {
+        self.view.row_count()
+    }
+
+    /// The times written, deleted ones included.
+    pub fn time_range(&self) -> TimeRange {
+        self.view.time_range()
+    }
+
+    /// All rows whose time is in `range`, ascending. A name that the memtable has not is an absent column.
+    pub fn cursor(&self, projection: &[&str], range: TimeRange) -> DeviceCursor {
+        self.query(projection).time(range).cursor()
+    }
+
+    /// The same with more choices.
+    pub fn query(&self, projection: &[&str]) -> DeviceQuery {
+        let columns = projection.iter().map(|name| self.columns.find(name)).collect();
+        let request = Request {
+            columns,
+            range: TimeRange::ALL,
+            policy: RowPolicy::KeepAllNull,
+            is_descending: false,
+            offset: 0,
+            limit: u64::MAX,
+        };
+        DeviceQuery { view: Arc::clone(&self.view), request }
+    }
+}
+
+/// What to read of a device. See [`DeviceSnapshot::query`].
+#[derive(Clone, Debug)]
+pub struct DeviceQuery {
+    view: Arc<ListView>,
+    request: Request,
+}
+
+impl DeviceQuery {
+    /// Only times in `range`; all times if never said.
+    #[must_use]
+    pub fn time(mut self, range: TimeRange) -> Self {
+        self.request.range = range;
+        self
+    }
+
+    /// What becomes of rows whose projected columns are all null; they are kept if never said.
+    #[must_use]
+    pub fn row_policy(mut self, policy: RowPolicy) -> Self {
+        self.request.policy = policy;
+        self
+    }
+
+    /// From the last time to the first.
+    #[must_use]
+    pub fn descending(mut self) -> Self {
+        self.request.is_descending = true;
+        self
+    }
+
+    /// Leaves out the first `offset` rows of the answer.
+    #[must_use]
+    pub fn offset(mut self, offset: u64) -> Self {
+        self.request.offset = offset;
+        self
+    }
+
+    /// At most `limit` rows.
+    #[must_use]
+    pub fn limit(mut self, limit: u64) -> Self {
+        self.request.limit = limit;
+        self
+    }
+
+    /// Starts reading.
+    pub fn cursor(self) -> DeviceCursor {
+        DeviceCursor::new(self.view, self.request)
+    }
+}

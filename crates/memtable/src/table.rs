@@ -1,0 +1,232 @@
+//! The lists of one table, or of one device of the tree model, and the way from a tablet to them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use tsloom_bitmap::NullWords;
+use tsloom_model::{ColumnCategory, ColumnSchema, ColumnView, DeviceId, Error, ErrorKind, Result, TextRef, ValuesRef};
+use tsloom_tablet::{Tablet, TabletHead, device_of_path};
+
+use crate::block::WriteColumns;
+use crate::columns::ColumnSet;
+use crate::devices::Devices;
+use crate::geometry::BlockRows;
+use crate::list::AlignedList;
+use crate::memtable::WriteReport;
+use crate::pool::Ledger;
+use crate::shape::ListShape;
+
+/// One table. In the tree model every device is a table of its own: its columns are nobody else's.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// What tablets name: the table, or the path of the device.
+    target: Box<str>,
+    /// The first segment of its devices' ids.
+    name: Box<str>,
+    columns: Arc<ColumnSet>,
+    devices: Devices,
+    shape: ListShape,
+    known: Option<Known>,
+    /// Present columns of the tablet at hand: id and index in the tablet, ascending by id.
+    present: Vec<(u32, u32)>,
+}
+
+/// The tablet head that was mapped last. Holding it keeps its address from being another head's.
+#[derive(Debug)]
+struct Known {
+    head: Arc<TabletHead>,
+    /// Per column of the head its id; tags have none.
+    ids: Vec<Option<u32>>,
+}
+
+/// The present columns of a tablet.
+struct TabletColumns<'a> {
+    tablet: &'a Tablet,
+    present: &'a [(u32, u32)],
+}
+
+impl WriteColumns for TabletColumns<'_> {
+    fn count(&self) -> usize {
+        self.present.len()
+    }
+    fn id(&self, index: usize) -> u32 {
+        self.present[index].0
+    }
+    fn view(&self, index: usize) -> Option<ColumnView<'_>> {
+        self.tablet.column(self.present[index].1 as usize)
+    }
+}
+
+impl Table {
+    pub(crate) fn new(ledger: &Arc<Ledger>, block_rows: BlockRows, tablet: &Tablet) -> Self {
+        let target = tablet.target().unwrap_or_default();
+        let name = if tablet.head().is_table() { target.into() } else { device_of_path(target).table().into() };
+        Self {
+            target: target.into(),
+            name,
+            columns: Arc::new(ColumnSet::new(ledger)),
+            devices: Devices::new(ledger),
+            shape: ListShape::with_ledger(ledger, block_rows, 0),
+            known: None,
+            present: Vec::new(),
+        }
+    }
+
+    pub(crate) fn target(&self) -> &str {
+        &self.target
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn columns(&self) -> &Arc<ColumnSet> {
+        &self.columns
+    }
+
+    pub(crate) fn devices(&self) -> &Devices {
+        &self.devices
+    }
+
+    pub(crate) fn devices_mut(&mut self) -> &mut Devices {
+        &mut self.devices
+    }
+
+    /// Finds out whether the tablet's columns fit those of the table; nothing changes.
+    pub(crate) fn check(&self, tablet: &Tablet) -> Result<()> {
+        if self.known.as_ref().is_some_and(|known| Arc::ptr_eq(&known.head, tablet.head())) {
+            return Ok(());
+        }
+        check_names(tablet)?;
+        for column in tablet.columns() {
+            if is_stored(column.category)
+                && let Some((_, data_type)) = self.columns.find(&column.name)
+                && data_type != column.data_type
+            {
+                let message = format!("it is {data_type} in {}, the tablet has {}", self.target, column.data_type);
+                return Err(Error::new(ErrorKind::SchemaMismatch, message).in_column(&column.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a tablet that [`check`](Self::check) let pass.
+    pub(crate) fn write(&mut self, tablet: &Tablet, failed: Option<NullWords<'_>>, report: &mut WriteReport) {
+        self.map_columns(tablet, report);
+        self.find_present(tablet);
+        let row_count = tablet.row_count();
+        if tablet.is_single_device() {
+            return self.write_run(tablet, 0..row_count, failed, report);
+        }
+        let tags = Tags::new(tablet);
+        let mut start = 0;
+        while start < row_count {
+            let end = (start + 1..row_count).find(|row| !tags.are_equal(*row - 1, *row)).unwrap_or(row_count);
+            self.write_run(tablet, start..end, failed, report);
+            start = end;
+        }
+    }
+
+    /// Writes neighbouring rows of one device.
+    fn write_run(&mut self, tablet: &Tablet, rows: Range<usize>, failed: Option<NullWords<'_>>, report: &mut WriteReport) {
+        let Some(first) = rows.clone().next() else { return };
+        let Self { devices, shape, present, name, .. } = self;
+        let found = match tablet.head().is_table() {
+            true => devices.find(name, &tablet.tags_of(first)),
+            false if devices.len() == 1 => Ok(0),
+            false => Err(0),
+        };
+        let device = found.unwrap_or_else(|hash| {
+            report.new_devices += 1;
+            let id = match tablet.head().is_table() {
+                true => DeviceId::new(name, tablet.tags_of(first)),
+                false => device_of_path(tablet.target().unwrap_or_default()),
+            };
+            devices.add(id, hash, AlignedList::new(shape))
+        });
+        let source = TabletColumns { tablet, present };
+        let list = devices.get_mut(device).list_mut();
+        let in_order = list.is_ordered();
+        list.append(shape, tablet.times(), rows, &source, failed);
+        report.devices_out_of_order += usize::from(in_order && !list.is_ordered());
+    }
+
+    /// Makes sure that every stored column of the tablet has an id.
+    fn map_columns(&mut self, tablet: &Tablet, report: &mut WriteReport) {
+        if self.known.as_ref().is_some_and(|known| Arc::ptr_eq(&known.head, tablet.head())) {
+            return;
+        }
+        let stored = || tablet.columns().iter().filter(|column| is_stored(column.category));
+        let columns = &self.columns;
+        let new_count = stored().filter(|column| columns.find(&column.name).is_none()).count();
+        if new_count > 0 {
+            report.new_columns += new_count;
+            let before = Arc::clone(columns);
+            let new = stored().filter(|column| before.find(&column.name).is_none());
+            Arc::make_mut(&mut self.columns).extend(new.map(|column| (column.name.as_str(), column.data_type)));
+            self.shape.set_column_count(self.columns.live_count());
+        }
+        let id_of = |column: &ColumnSchema| is_stored(column.category).then(|| self.columns.find(&column.name)).flatten();
+        let ids = tablet.columns().iter().map(|column| id_of(column).map(|(id, _)| id)).collect();
+        self.known = Some(Known { head: Arc::clone(tablet.head()), ids });
+    }
+
+    /// Lists the columns of the tablet that are present, ascending by id.
+    fn find_present(&mut self, tablet: &Tablet) {
+        let Self { known: Some(known), present, .. } = self else { return };
+        present.clear();
+        let ids = &known.ids;
+        present.extend(tablet.present_columns().filter_map(|index| Some((ids[index]?, index as u32))));
+        if !present.is_sorted() {
+            present.sort_unstable();
+        }
+    }
+
+    /// Takes a column's name away: its cells are out of reach, and rows written later get a new column of this name.
+    pub(crate) fn delete_column(&mut self, name: &str) -> bool {
+        self.known = None;
+        Arc::make_mut(&mut self.columns).remove(name)
+    }
+}
+
+/// True for columns whose cells are kept row by row.
+fn is_stored(category: ColumnCategory) -> bool {
+    matches!(category, ColumnCategory::Field | ColumnCategory::Attribute)
+}
+
+/// Two columns of one name cannot be told apart; schemas refuse them, bytes from outside may have them.
+pub(crate) fn check_names(tablet: &Tablet) -> Result<()> {
+    let mut names: Vec<&str> = tablet.columns().iter().map(|column| column.name.as_str()).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        None => Ok(()),
+        Some(pair) => {
+            let message = "the tablet has two columns of this name";
+            Err(Error::new(ErrorKind::SchemaMismatch, message).in_column(pair[0]))
+        }
+    }
+}
+
+/// The TAG columns of a tablet, to compare rows by.
+struct Tags<'a> {
+    columns: SmallVec<[(TextRef<'a>, Option<NullWords<'a>>); 4]>,
+}
+
+impl<'a> Tags<'a> {
+    fn new(tablet: &'a Tablet) -> Self {
+        let columns = tablet.head().tags().iter().filter_map(|index| tablet.column(*index as usize));
+        let texts = columns.filter_map(|column| match column.values() {
+            ValuesRef::Text(text) => Some((text, column.nulls())),
+            _ => None,
+        });
+        Self { columns: texts.collect() }
+    }
+
+    fn are_equal(&self, left: usize, right: usize) -> bool {
+        self.columns.iter().all(|(text, nulls)| {
+            let is_null = |row| nulls.is_some_and(|nulls| nulls.is_null(row));
+            is_null(left) == is_null(right) && (is_null(left) || text.get(left) == text.get(right))
+        })
+    }
+}

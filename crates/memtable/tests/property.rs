@@ -1,0 +1,317 @@
+//! Random interleavings of writes, deletes, snapshots and reads against the definition: rows in the order in which they came, a
+//! list of deletes, and for each time and column the latest value that is not deleted.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use tsloom_bitmap::NullWords;
+use tsloom_memtable::{BlockRows, Memtable, MemtableOptions, MemtableSnapshot, SlabPool};
+use tsloom_model::{DataType, DeviceId, RowPolicy, TableSchema, TimeRange, Value};
+use tsloom_tablet::Tablet;
+
+const CASES: u32 = 10_000;
+const COLUMNS: [&str; 6] = ["c0", "c1", "c2", "c3", "c4", "c5"];
+const DEVICES: [&str; 2] = ["a", "b"];
+const TEXTS: [&str; 4] = ["", "x", "seven b", "a text that is longer than most of them"];
+
+/// A cell: its column's type and a small number.
+type Cell = Option<(DataType, u8)>;
+
+fn value((data_type, seed): (DataType, u8)) -> Value<'static> {
+    let number = i32::from(seed) - 2;
+    match data_type {
+        DataType::Boolean => Value::Boolean(seed.is_multiple_of(2)),
+        DataType::Int32 => Value::Int32(number),
+        DataType::Date => Value::Int32(20_240_101 + i32::from(seed)),
+        DataType::Int64 | DataType::Timestamp => Value::Int64(i64::from(number) << 40),
+        DataType::Float => Value::Float(number as f32 / 4.0),
+        DataType::Double => Value::Double(f64::from(number) * 1e9),
+        DataType::Text | DataType::String | DataType::Blob => Value::from(TEXTS[seed as usize % TEXTS.len()]),
+    }
+}
+
+#[derive(Clone, Debug)]
+struct WriteOp {
+    /// Columns in the tablet, one bit each.
+    columns: u8,
+    /// Times rise by the steps instead of being them.
+    rises: bool,
+    /// (device, time step, present columns, seed, failed)
+    rows: Vec<(u8, i64, u8, u8, bool)>,
+}
+
+#[derive(Clone, Debug)]
+struct ReadOp {
+    device: u8,
+    columns: Vec<usize>,
+    range: (i64, i64),
+    drops_null: bool,
+    is_descending: bool,
+    offset: u64,
+    limit: u64,
+    row_max: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Write(WriteOp),
+    DeleteRows(u8, (i64, i64)),
+    DeleteCells(u8, u8, (i64, i64)),
+    DeleteColumn(u8),
+    Snapshot,
+    Read(ReadOp),
+}
+
+fn time() -> impl Strategy<Value = i64> {
+    prop_oneof![20 => -12_i64..30, 1 => Just(i64::MIN), 1 => Just(i64::MAX)]
+}
+
+fn range() -> impl Strategy<Value = (i64, i64)> {
+    prop_oneof![3 => (time(), time()).prop_map(|(a, b)| (a.min(b), a.max(b))), 1 => Just((i64::MIN, i64::MAX))]
+}
+
+fn write_op() -> impl Strategy<Value = WriteOp> {
+    let row = (0..2_u8, time(), any::<u8>(), 0..8_u8, prop::bool::weighted(0.05));
+    (any::<u8>(), any::<bool>(), prop::collection::vec(row, 0..24)).prop_map(|(columns, rises, rows)| WriteOp {
+        columns,
+        rises,
+        rows,
+    })
+}
+
+fn read_op() -> impl Strategy<Value = ReadOp> {
+    let columns = prop::collection::vec(0..7_usize, 0..5);
+    let amounts =
+        (prop_oneof![Just(0_u64), 0..12_u64], prop_oneof![Just(u64::MAX), 0..12_u64], prop_oneof![1..9_usize, Just(1000)]);
+    (0..2_u8, columns, range(), any::<bool>(), any::<bool>(), amounts).prop_map(
+        |(device, columns, range, drops_null, is_descending, (offset, limit, row_max))| ReadOp {
+            device,
+            columns,
+            range,
+            drops_null,
+            is_descending,
+            offset,
+            limit,
+            row_max,
+        },
+    )
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        6 => write_op().prop_map(Op::Write),
+        1 => (0..3_u8, range()).prop_map(|(device, range)| Op::DeleteRows(device, range)),
+        2 => (0..3_u8, 0..6_u8, range()).prop_map(|(device, column, range)| Op::DeleteCells(device, column, range)),
+        1 => (0..6_u8).prop_map(Op::DeleteColumn),
+        1 => Just(Op::Snapshot),
+        2 => read_op().prop_map(Op::Read),
+    ]
+}
+
+#[derive(Clone, Debug, Default)]
+struct Lane {
+    rows: Vec<(i64, [Cell; 6])>,
+    /// (range, column, rows at the time of the delete)
+    deletes: Vec<((i64, i64), Option<usize>, usize)>,
+}
+
+/// What the memtable should hold.
+#[derive(Clone, Debug, Default)]
+struct Model {
+    lanes: [Lane; 2],
+    /// How often each column was deleted: it comes back with another type.
+    generation: [usize; 6],
+    /// Columns that exist now.
+    exists: [bool; 6],
+    is_written: [bool; 2],
+}
+
+impl Model {
+    fn data_type(&self, column: usize) -> DataType {
+        DataType::ALL[(column * 2 + self.generation[column] * 3) % DataType::ALL.len()]
+    }
+
+    fn read(&self, op: &ReadOp) -> Vec<(i64, Vec<Option<Value<'static>>>)> {
+        let lane = &self.lanes[op.device as usize];
+        let mut merged: BTreeMap<i64, Vec<Cell>> = BTreeMap::new();
+        for (row, (time, cells)) in lane.rows.iter().enumerate() {
+            let covers = |&(range, column, floor): &((i64, i64), Option<usize>, usize), of: Option<usize>| {
+                column == of && row < floor && range.0 <= *time && *time <= range.1
+            };
+            if *time < op.range.0 || *time > op.range.1 || lane.deletes.iter().any(|delete| covers(delete, None)) {
+                continue;
+            }
+            let entry = merged.entry(*time).or_insert_with(|| vec![None; op.columns.len()]);
+            for (slot, &column) in entry.iter_mut().zip(&op.columns) {
+                if column < 6 && cells[column].is_some() && !lane.deletes.iter().any(|delete| covers(delete, Some(column))) {
+                    *slot = cells[column];
+                }
+            }
+        }
+        let mut rows: Vec<(i64, Vec<Option<Value<'static>>>)> = merged
+            .into_iter()
+            .filter(|(_, cells)| !op.drops_null || cells.iter().any(Option::is_some))
+            .map(|(time, cells)| (time, cells.into_iter().map(|cell| cell.map(value)).collect()))
+            .collect();
+        if op.is_descending {
+            rows.reverse();
+        }
+        let limit = usize::try_from(op.limit).unwrap_or(usize::MAX);
+        rows.into_iter().skip(op.offset as usize).take(limit).collect()
+    }
+}
+
+fn read_device(snapshot: &MemtableSnapshot, op: &ReadOp) -> Vec<(i64, Vec<Option<Value<'static>>>)> {
+    let device = DeviceId::new("t", [Some(DEVICES[op.device as usize])]);
+    let Some(device) = snapshot.device(&device) else { return Vec::new() };
+    let names: Vec<&str> = op.columns.iter().map(|column| COLUMNS.get(*column).copied().unwrap_or("never")).collect();
+    let policy = if op.drops_null { RowPolicy::DropAllNull } else { RowPolicy::KeepAllNull };
+    let range = TimeRange { start: op.range.0, end: op.range.1 };
+    let mut query = device.query(&names).time(range).row_policy(policy).offset(op.offset).limit(op.limit);
+    if op.is_descending {
+        query = query.descending();
+    }
+    let mut cursor = query.cursor();
+    let row_count = cursor.row_count();
+    let mut result = Vec::new();
+    while let Some(rows) = cursor.next_rows(op.row_max) {
+        assert!(0 < rows.row_count() && rows.row_count() <= op.row_max);
+        let columns: Vec<_> = rows.columns().collect();
+        assert_eq!(columns.len(), names.len());
+        for column in columns.iter().flatten() {
+            assert_eq!(column.row_count(), rows.row_count());
+            assert!(column.null_count() < rows.row_count(), "a column without a value is absent");
+        }
+        for (row, &time) in rows.times().iter().enumerate() {
+            let cells = columns.iter().map(|column| match column.map_or(Value::Null, |column| column.value(row)) {
+                Value::Null => None,
+                Value::Text(text) => TEXTS.iter().find(|known| known.as_bytes() == text).map(|known| Value::from(*known)),
+                value => Some(owned(value)),
+            });
+            result.push((time, cells.collect()));
+        }
+    }
+    assert_eq!(result.len(), row_count);
+    result
+}
+
+/// The same number without a borrow.
+fn owned(value: Value<'_>) -> Value<'static> {
+    match value {
+        Value::Boolean(value) => Value::Boolean(value),
+        Value::Int32(value) => Value::Int32(value),
+        Value::Int64(value) => Value::Int64(value),
+        Value::Float(value) => Value::Float(value),
+        Value::Double(value) => Value::Double(value),
+        Value::Null | Value::Text(_) => unreachable!("handled before"),
+    }
+}
+
+/// Everything in both directions.
+fn check_all(snapshot: &MemtableSnapshot, model: &Model) {
+    for device in 0..2 {
+        for is_descending in [false, true] {
+            let op = ReadOp {
+                device,
+                columns: (0..7).collect(),
+                range: (i64::MIN, i64::MAX),
+                drops_null: false,
+                is_descending,
+                offset: 0,
+                limit: u64::MAX,
+                row_max: 1000,
+            };
+            assert_eq!(read_device(snapshot, &op), model.read(&op), "device {device}, descending {is_descending}");
+        }
+    }
+    let written: Vec<String> =
+        (0..2).filter(|device| model.is_written[*device]).map(|device| DEVICES[device].to_owned()).collect();
+    let devices: Vec<String> = snapshot.devices("t").map(|device| device.tag(0).unwrap().to_owned()).collect();
+    assert_eq!(devices, written);
+}
+
+fn write(memtable: &mut Memtable, model: &mut Model, op: &WriteOp) {
+    let columns: Vec<usize> = (0..6).filter(|column| op.columns >> column & 1 == 1).collect();
+    let mut schema = TableSchema::builder("t").tag("d");
+    for &column in &columns {
+        schema = schema.field(COLUMNS[column], model.data_type(column));
+        model.exists[column] = true;
+    }
+    let mut tablet = Tablet::new(&schema.build().unwrap());
+    let mut failed = vec![0_u64; op.rows.len().div_ceil(64)];
+    let mut last = model.lanes.iter().flat_map(|lane| lane.rows.last()).map(|row| row.0).max().unwrap_or(0);
+    for (row, &(device, step, present, seed, fails)) in op.rows.iter().enumerate() {
+        let time = if op.rises { last.saturating_add(step.clamp(0, 3)) } else { step };
+        last = time;
+        let cell = |column: usize| (present >> column & 1 == 1).then(|| (model.data_type(column), (seed + column as u8) % 8));
+        let tag = Value::from(DEVICES[device as usize]);
+        let fields = columns.iter().map(|column| cell(*column).map_or(Value::Null, value));
+        tablet.push_row(time, &std::iter::once(tag).chain(fields).collect::<Vec<_>>()).unwrap();
+        let mut cells = [None; 6];
+        columns.iter().for_each(|column| cells[*column] = cell(*column));
+        if fails {
+            failed[row / 64] |= 1 << (row % 64);
+            cells = [None; 6];
+        }
+        model.lanes[device as usize].rows.push((time, cells));
+        model.is_written[device as usize] = true;
+    }
+    let report = memtable.write_marked(&tablet, Some(NullWords::new(&failed, 0, op.rows.len()))).unwrap();
+    assert_eq!(report.rows, op.rows.len());
+}
+
+fn run(block_rows: BlockRows, ops: &[Op]) {
+    let pool = SlabPool::new(1 << 20);
+    let mut memtable = Memtable::new(MemtableOptions::default().block_rows(block_rows).pool(pool));
+    let mut model = Model::default();
+    let mut kept: Vec<(MemtableSnapshot, Model)> = Vec::new();
+    for op in ops {
+        match op {
+            Op::Write(op) => write(&mut memtable, &mut model, op),
+            Op::DeleteRows(device, range) | Op::DeleteCells(device, _, range) => {
+                let column = if let Op::DeleteCells(_, column, _) = op { Some(*column as usize) } else { None };
+                let is_meant = |lane: usize| *device == 2 || *device as usize == lane;
+                let is_picked = |id: &DeviceId| is_meant(DEVICES.iter().position(|name| id.tag(0) == Some(name)).unwrap());
+                let times = TimeRange { start: range.0, end: range.1 };
+                match column {
+                    None => memtable.delete_rows("t", is_picked, times),
+                    Some(column) => memtable.delete_cells("t", COLUMNS[column], is_picked, times),
+                };
+                for lane in (0..2).filter(|lane| is_meant(*lane)) {
+                    let floor = model.lanes[lane].rows.len();
+                    model.lanes[lane].deletes.push((*range, column, floor));
+                }
+            }
+            Op::DeleteColumn(column) => {
+                let column = *column as usize;
+                assert_eq!(memtable.delete_column("t", COLUMNS[column]), model.exists[column]);
+                model.exists[column] = false;
+                model.generation[column] += 1;
+                for lane in &mut model.lanes {
+                    lane.rows.iter_mut().for_each(|(_, cells)| cells[column] = None);
+                }
+            }
+            Op::Snapshot => kept.push((memtable.snapshot(), model.clone())),
+            Op::Read(op) => assert_eq!(read_device(&memtable.snapshot(), op), model.read(op), "{op:?}"),
+        }
+    }
+    let frozen = memtable.freeze();
+    check_all(&frozen.snapshot(), &model);
+    for (snapshot, model) in &kept {
+        check_all(snapshot, model);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: CASES, max_shrink_iters: 20_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_read_equals_the_definition(
+        block_rows in prop_oneof![2 => Just(BlockRows::Fixed(8)), 1 => Just(BlockRows::Fixed(64)), 1 => Just(BlockRows::ByWidth)],
+        ops in prop::collection::vec(op(), 1..10),
+    ) {
+        run(block_rows, &ops);
+    }
+}
