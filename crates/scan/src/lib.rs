@@ -1,1 +1,33 @@
-//! Table scans over files and memtables, one lent block.
+//! Table scans: the rows of many devices out of files and memtables, in one block that is lent again and again.
+//!
+//! What it is: the plan of what to read, few reads for it, and the order of rows. What it is not: it decodes no page (`page-reader`
+//! does), knows no write path and starts no thread.
+//!
+//! ```text
+//! open        devices of all sources, listed and filtered by their tags
+//! next_block  ┌─ file: plan of the next devices ─▶ merged reads ─▶ page sets ─┐
+//!             └─ memtable: cursor of the device ─▶ row slices ────────────────┴─▶ time order ─▶ the lent block
+//! ```
+//!
+//! Invariants: rows come by (device, time); nothing is read of a device whose tags do not meet the filter; chunks and pages that cannot
+//! hold a wanted time are not read or not decoded; after the first devices of a shape the scan allocates nothing; [`ScanStats`] counts
+//! what was done.
+//!
+//! Start at [`TableScan`].
+#![forbid(unsafe_code)]
+
+mod devices;
+mod group;
+mod plan;
+mod projection;
+mod reads;
+mod request;
+mod rows;
+mod scan;
+mod sources;
+mod stats;
+mod window;
+
+pub use request::{ScanRequest, Source};
+pub use scan::TableScan;
+pub use stats::ScanStats;

@@ -1,0 +1,204 @@
+//! From the metadata of many devices to the chunks that a scan needs of them, a batch at a time.
+//!
+//! ```text
+//! measurement roots of the next devices     one merged read
+//! └─ runs of series metadata                one merged read; runs without a wanted name are passed over
+//!    └─ chunk groups: time chunk + the wanted value chunks, with their byte ranges
+//! ```
+//!
+//! Chunks have no size in the metadata. A chunk ends where the next one of the device begins; the last one of a group is read as far
+//! as it is likely to go, and again if that was too short.
+
+mod device;
+mod measurements;
+
+use std::ops::Range;
+
+use tsloom_io::ReadAt;
+use tsloom_model::{Result, TimeRange};
+
+use self::device::{DeviceScratch, DeviceWalk};
+use self::measurements::MeasurementWalk;
+use crate::projection::FieldColumn;
+use crate::reads::{ByteRange, FileIo, Pieces};
+
+/// Bytes of measurement roots, and of series metadata, that are taken at once. One device alone may have more.
+const BATCH_SIZE_MAX: u64 = 1 << 20;
+
+/// Where a chunk is; nowhere (`start` 0) when it is absent or holds only nulls.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ChunkPlace {
+    /// From its marker byte to where it ends, as far as is known.
+    pub(crate) range: ByteRange,
+}
+
+impl ChunkPlace {
+    pub(crate) fn is_absent(self) -> bool {
+        self.range.start == 0
+    }
+}
+
+/// The rows of one chunk group of a device: its time chunk. Its value chunks are `FilePlan::chunks_of`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Group {
+    pub(crate) time: ChunkPlace,
+    pub(crate) row_count: u64,
+    pub(crate) times: TimeRange,
+    /// Bytes that are needed of it.
+    pub(crate) size: u64,
+    /// Which of its places lies last: a field, or `field_count` for the time chunk. Where that one ends is a guess.
+    last: usize,
+}
+
+/// The devices of one file, in the order in which the scan visits them, and the plan for some of them.
+pub(crate) struct FilePlan {
+    /// The measurement root of each device.
+    nodes: Vec<ByteRange>,
+    time: TimeRange,
+    /// Bytes of nodes and series metadata that may still be read: each byte of a file belongs to one of them, so more than all
+    /// bytes means that they point to each other.
+    bytes_left: u64,
+
+    /// Devices whose runs are known.
+    node_batch: Range<usize>,
+    node_pieces: Pieces,
+    runs: Vec<ByteRange>,
+    run_ends: Vec<u32>,
+
+    /// Devices whose groups are known.
+    group_batch: Range<usize>,
+    run_pieces: Pieces,
+    groups: Vec<Group>,
+    group_ends: Vec<u32>,
+    /// `field_count` places for each group.
+    chunks: Vec<ChunkPlace>,
+    field_count: usize,
+    scratch: DeviceScratch,
+}
+
+impl FilePlan {
+    pub(crate) fn new(field_count: usize, time: TimeRange, file_size: u64) -> Self {
+        Self {
+            nodes: Vec::new(),
+            time,
+            bytes_left: file_size,
+            node_batch: 0..0,
+            node_pieces: Pieces::default(),
+            runs: Vec::new(),
+            run_ends: Vec::new(),
+            group_batch: 0..0,
+            run_pieces: Pieces::default(),
+            groups: Vec::new(),
+            group_ends: Vec::new(),
+            chunks: Vec::new(),
+            field_count,
+            scratch: DeviceScratch::default(),
+        }
+    }
+
+    /// Adds the device that is visited after those before; `node` is its measurement root.
+    pub(crate) fn add_device(&mut self, node: ByteRange) {
+        self.nodes.push(node);
+    }
+
+    /// The groups of a device, in the order of the file. They stay until a device of another batch is asked for.
+    pub(crate) fn device<R: ReadAt>(
+        &mut self,
+        device: usize,
+        fields: &[FieldColumn],
+        file: &mut FileIo<R>,
+    ) -> Result<Range<usize>> {
+        if !self.group_batch.contains(&device) {
+            self.plan_groups(device, fields, file)?;
+        }
+        Ok(slice_of(&self.group_ends, device - self.group_batch.start))
+    }
+
+    /// Which devices are planned: another batch has other groups under the same numbers.
+    pub(crate) fn batch(&self) -> usize {
+        self.group_batch.start
+    }
+
+    pub(crate) fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// The places of the value chunks of a group, one for each field.
+    pub(crate) fn chunks_of(&self, group: usize) -> &[ChunkPlace] {
+        &self.chunks[group * self.field_count..(group + 1) * self.field_count]
+    }
+
+    /// Reads the measurement roots of the devices from `first` on.
+    fn plan_runs<R: ReadAt>(&mut self, first: usize, fields: &[FieldColumn], file: &mut FileIo<R>) -> Result<()> {
+        self.node_batch = 0..0;
+        self.runs.clear();
+        self.run_ends.clear();
+        let count = fitting(self.nodes[first..].iter().map(|node| node.size()));
+        self.node_pieces.clear();
+        self.node_pieces.load(self.nodes[first..first + count].iter().copied(), file)?;
+        for &node in &self.nodes[first..first + count] {
+            let mut walk = MeasurementWalk { fields, runs: &mut self.runs, file, bytes_left: &mut self.bytes_left };
+            walk.node(&self.node_pieces, node, true, 0)?;
+            self.run_ends.push(self.runs.len() as u32);
+        }
+        self.node_batch = first..first + count;
+        Ok(())
+    }
+
+    /// Reads the series metadata of the devices from `first` on.
+    fn plan_groups<R: ReadAt>(&mut self, first: usize, fields: &[FieldColumn], file: &mut FileIo<R>) -> Result<()> {
+        if !self.node_batch.contains(&first) {
+            self.plan_runs(first, fields, file)?;
+        }
+        self.group_batch = 0..0;
+        self.groups.clear();
+        self.group_ends.clear();
+        self.chunks.clear();
+        let skip = first - self.node_batch.start;
+        let runs_of = |device: usize| slice_of(&self.run_ends, device);
+        let sizes = (skip..self.run_ends.len()).map(|device| self.runs[runs_of(device)].iter().map(|run| run.size()).sum());
+        let count = fitting(sizes);
+        self.run_pieces.clear();
+        let runs = runs_of(skip).start..runs_of(skip + count - 1).end;
+        self.run_pieces.load(self.runs[runs].iter().copied(), file)?;
+        let body_end = file.reader.metadata().meta_offset;
+        for device in skip..skip + count {
+            let runs = &self.runs[slice_of(&self.run_ends, device)];
+            let (groups, chunks) = (&mut self.groups, &mut self.chunks);
+            DeviceWalk::new(fields, self.time, body_end, groups, chunks, &mut self.scratch).run(&self.run_pieces, runs)?;
+            self.group_ends.push(self.groups.len() as u32);
+        }
+        self.end_last_chunks();
+        self.group_batch = first..first + count;
+        Ok(())
+    }
+
+    /// Where the last chunk of a group ends is a guess; it does not reach into the group that follows.
+    fn end_last_chunks(&mut self) {
+        for index in 1..self.groups.len() {
+            let next_start = self.groups[index].time.range.start;
+            let group = &mut self.groups[index - 1];
+            let place = match group.last {
+                last if last == self.field_count => &mut group.time,
+                last => &mut self.chunks[(index - 1) * self.field_count + last],
+            };
+            if place.range.start < next_start && next_start < place.range.end {
+                group.size -= place.range.end - next_start;
+                place.range.end = next_start;
+            }
+        }
+    }
+}
+
+/// The `index`-th range of a list of ends.
+fn slice_of(ends: &[u32], index: usize) -> Range<usize> {
+    let start = index.checked_sub(1).map_or(0, |before| ends[before]);
+    start as usize..ends[index] as usize
+}
+
+/// How many sizes fit into a batch, at least one.
+fn fitting(sizes: impl Iterator<Item = u64>) -> usize {
+    let mut left = BATCH_SIZE_MAX;
+    let fits = |size: &u64| left.checked_sub(*size).inspect(|&rest| left = rest).is_some();
+    sizes.take_while(fits).count().max(1)
+}

@@ -1,0 +1,99 @@
+//! What to scan, and which rows of it.
+
+use std::fs::File;
+use std::ops::RangeBounds;
+use std::sync::Arc;
+
+use tsloom_file::FileReader;
+use tsloom_io::ReadAt;
+use tsloom_memtable::MemtableSnapshot;
+use tsloom_model::{Predicate, TimeRange};
+
+/// Where rows come from. In a list of sources the later one is newer: its value wins where both have one.
+pub enum Source<R: ReadAt = File> {
+    /// A TsFile.
+    File(Arc<FileReader<R>>),
+    /// What was written but not flushed yet.
+    Memtable(MemtableSnapshot),
+}
+
+/// Which columns and rows of a table a scan gives.
+///
+/// ```
+/// use tsloom_model::tag;
+/// use tsloom_scan::ScanRequest;
+///
+/// let request = ScanRequest::new().columns(["city", "temp"]).time(0..10_000).filter(tag("city").eq("Oslo")).limit(10);
+/// assert_eq!(request.row_budget, 10_000);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScanRequest {
+    /// Names of TAG and FIELD columns, in the order of the blocks; `None` is all of them, in the order of the schema.
+    pub columns: Option<Vec<String>>,
+    /// Only rows whose time is inside.
+    pub time: TimeRange,
+    /// Only devices whose tags meet this.
+    pub filter: Option<Predicate>,
+    /// At most so many rows in a block.
+    pub row_budget: usize,
+    /// Leave out so many rows of the answer first.
+    pub offset: u64,
+    /// Give at most so many rows in all.
+    pub limit: Option<u64>,
+}
+
+impl Default for ScanRequest {
+    /// Everything, in blocks of up to 10,000 rows: one page of upstream's writers.
+    fn default() -> Self {
+        Self { columns: None, time: TimeRange::ALL, filter: None, row_budget: 10_000, offset: 0, limit: None }
+    }
+}
+
+impl ScanRequest {
+    /// A request for everything.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Only these columns.
+    #[must_use]
+    pub fn columns<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.columns = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Only rows in this range.
+    #[must_use]
+    pub fn time(mut self, range: impl RangeBounds<i64>) -> Self {
+        self.time = TimeRange::from_bounds(range);
+        self
+    }
+
+    /// Only devices that meet this condition.
+    #[must_use]
+    pub fn filter(mut self, filter: Predicate) -> Self {
+        self.filter = Some(filter);
+        self
+    }
+
+    /// At most so many rows in a block; 0 counts as 1.
+    #[must_use]
+    pub fn row_budget(mut self, row_count: usize) -> Self {
+        self.row_budget = row_count;
+        self
+    }
+
+    /// Leave out so many rows first.
+    #[must_use]
+    pub fn offset(mut self, row_count: u64) -> Self {
+        self.offset = row_count;
+        self
+    }
+
+    /// At most so many rows in all.
+    #[must_use]
+    pub fn limit(mut self, row_count: u64) -> Self {
+        self.limit = Some(row_count);
+        self
+    }
+}

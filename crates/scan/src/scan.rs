@@ -1,0 +1,297 @@
+//! All rows of a table that are asked for, device by device: [`TableScan`].
+
+use std::cell::OnceCell;
+use std::fs::File;
+use std::sync::Arc;
+
+use tsloom_block::{Block, BlockLayout, BlockSource, ReusableBlock};
+use tsloom_file::FileReader;
+use tsloom_io::ReadAt;
+use tsloom_model::{DeviceId, Error, ErrorKind, Result, TableSchema, Value};
+
+use crate::devices::{DeviceList, list_file};
+use crate::group::GroupReader;
+use crate::plan::FilePlan;
+use crate::projection::Projection;
+use crate::reads::{ByteRange, FileIo};
+use crate::rows::DeviceRows;
+use crate::sources::{FileSource, OpenSource, Step};
+use crate::window::RowWindow;
+use crate::{ScanRequest, ScanStats, Source};
+
+/// Bytes of tag values that one block may repeat: a block of long tags gets fewer rows.
+const TAG_BYTES_MAX: usize = 64 << 20;
+
+/// Rows of one table, ordered by device and time, in blocks that are lent one after the other.
+///
+/// A block holds rows of one device; its TAG columns hold the device's tags. Rows exist by their time: one whose projected fields are
+/// all null is given too. Where several sources, or chunk groups of a file, have the same time, each column gets the latest value that
+/// is not null.
+///
+/// A block is valid until the next call; that is checked by the compiler:
+///
+/// ```compile_fail,E0499
+/// fn two_blocks(scan: &mut tsloom_scan::TableScan) -> tsloom_model::Result<()> {
+///     let first = scan.next_block()?;
+///     let second = scan.next_block()?;
+///     println!("{:?} {:?}", first.map(|block| block.row_count()), second.map(|block| block.row_count()));
+///     Ok(())
+/// }
+/// ```
+///
+/// ```
+/// fn one_block_kept(scan: &mut tsloom_scan::TableScan) -> tsloom_model::Result<()> {
+///     scan.next_block()?;
+///     let first = scan.take(); // moved out; the scan builds another
+///     let second = scan.next_block()?;
+///     println!("{:?} {:?}", first.map(|block| block.row_count()), second.map(|block| block.row_count()));
+///     Ok(())
+/// }
+/// ```
+pub struct TableScan<R: ReadAt = File> {
+    schema: TableSchema,
+    projection: Projection,
+    sources: Vec<OpenSource<R>>,
+    devices: DeviceList,
+    window: RowWindow,
+    rows: DeviceRows,
+    /// The device that is being read.
+    current: Option<Current>,
+    /// The device of the lent block, and its id once somebody asked.
+    lent_device: Option<usize>,
+    lent_id: OnceCell<DeviceId>,
+    next_device: usize,
+    block: ReusableBlock,
+    is_lent: bool,
+    is_ended: bool,
+    stats: ScanStats,
+}
+
+/// A device that is being read.
+#[derive(Clone, Copy)]
+struct Current {
+    device: usize,
+    row_budget: usize,
+    has_rows: bool,
+}
+
+impl<R: ReadAt> TableScan<R> {
+    /// Starts a scan of the table `schema` over these sources, oldest first. Devices are listed now; chunks are read as blocks are
+    /// asked for.
+    ///
+    /// A column of the schema that a source does not have is null there.
+    ///
+    /// # Errors
+    /// A projection or filter that does not fit the schema, and damaged or unreadable device indexes.
+    pub fn open(schema: TableSchema, sources: impl IntoIterator<Item = Source<R>>, request: &ScanRequest) -> Result<Self> {
+        let projection = Projection::new(&schema, request)?;
+        let filter = request.filter.as_ref().map(|filter| filter.resolve(&schema)).transpose()?;
+        let window = RowWindow::new(request.time, request.offset, request.limit);
+        let mut devices = DeviceList::default();
+        let mut opened = Vec::new();
+        for (index, source) in sources.into_iter().enumerate() {
+            let index = index as u32;
+            opened.push(match source {
+                Source::File(reader) => {
+                    let mut file = FileIo::new(reader);
+                    if !window.is_done() {
+                        list_file(&mut devices, index, &mut file, schema.name(), filter.as_ref())
+                            .map_err(|error| file.reader.blame(error))?;
+                    }
+                    let readers = vec![GroupReader::new(*file.reader.limits())];
+                    let plan = FilePlan::new(projection.fields.len(), request.time, file.reader.size());
+                    OpenSource::File(Box::new(FileSource { file, plan, visited: 0, readers }))
+                }
+                Source::Memtable(snapshot) => {
+                    let snapshots: Vec<_> = snapshot.device_snapshots(schema.name()).collect();
+                    for (at, device) in snapshots.iter().enumerate() {
+                        let place = ByteRange { start: at as u64, end: at as u64 };
+                        devices.push(index, place, device.device().segments(), filter.as_ref())?;
+                    }
+                    OpenSource::Memtable(snapshots)
+                }
+            });
+        }
+        devices.arrange()?;
+        for entry in (0..devices.len()).flat_map(|device| devices.entries(device)) {
+            if let OpenSource::File(file) = &mut opened[entry.source as usize] {
+                file.plan.add_device(entry.node);
+            }
+        }
+        Ok(Self {
+            schema,
+            projection,
+            sources: opened,
+            devices,
+            window,
+            rows: DeviceRows::default(),
+            current: None,
+            lent_device: None,
+            lent_id: OnceCell::new(),
+            next_device: 0,
+            block: ReusableBlock::default(),
+            is_lent: false,
+            is_ended: false,
+            stats: ScanStats::default(),
+        })
+    }
+
+    /// Starts a scan of one table of one file, by the schema that the file has.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] when the file has no such table; see [`open`](Self::open).
+    pub fn of_file(reader: Arc<FileReader<R>>, table: &str, request: &ScanRequest) -> Result<Self> {
+        let Some(schema) = reader.table(table).cloned() else {
+            let names: Vec<&str> = reader.tables().map(TableSchema::name).collect();
+            let message = format!("there is no table {table}; there is {}", names.join(", "));
+            return Err(reader.blame(Error::new(ErrorKind::NotFound, message)));
+        };
+        Self::open(schema, [Source::File(reader)], request)
+    }
+
+    /// The next block, lent until the next call; `None` at the end. It has at least one row, and rows of one device.
+    ///
+    /// # Errors
+    /// What is damaged or cannot be read, with file, offset and column. The scan is over then.
+    pub fn next_block(&mut self) -> Result<Option<&Block>> {
+        self.is_lent = false;
+        if self.is_ended {
+            return Ok(None);
+        }
+        match self.fill() {
+            Ok(true) => {
+                self.is_lent = true;
+                Ok(self.block.current())
+            }
+            Ok(false) => {
+                self.is_ended = true;
+                Ok(None)
+            }
+            Err(error) => {
+                self.is_ended = true;
+                Err(error)
+            }
+        }
+    }
+
+    /// Fills the block with the next rows. False when there are none.
+    fn fill(&mut self) -> Result<bool> {
+        let block = self.block.acquire(&self.projection.layout);
+        loop {
+            let mut current = match self.current.take() {
+                Some(current) => current,
+                None if self.window.is_done() || self.next_device == self.devices.len() => return Ok(false),
+                None => {
+                    let device = self.next_device;
+                    self.next_device += 1;
+                    self.rows.open(self.devices.entries(device), &mut self.sources, &self.projection, &self.window)?;
+                    let row_budget = row_budget(&self.devices, device, &self.projection);
+                    Current { device, row_budget, has_rows: false }
+                }
+            };
+            let mut is_at_end = false;
+            while block.row_count() < current.row_budget {
+                let room = current.row_budget - block.row_count();
+                match self.rows.next(&mut self.sources, &self.projection, &mut self.window, block, room)? {
+                    Step::Rows => {}
+                    Step::Full => break,
+                    Step::End => {
+                        is_at_end = true;
+                        break;
+                    }
+                }
+            }
+            if block.is_empty() {
+                continue;
+            }
+            self.stats.devices += u64::from(!current.has_rows);
+            self.stats.rows += block.row_count() as u64;
+            current.has_rows = true;
+            fill_tags(block, &self.devices, current.device, &self.projection);
+            assert!(block.check(), "every column has a cell for each time");
+            self.lent_device = Some(current.device);
+            self.lent_id.take();
+            if !is_at_end {
+                self.current = Some(current);
+            }
+            return Ok(true);
+        }
+    }
+
+    /// The block that was lent last, moved out; the next one is built anew.
+    pub fn take(&mut self) -> Option<Block> {
+        if std::mem::take(&mut self.is_lent) { self.block.take() } else { None }
+    }
+
+    /// The device whose rows the block that was lent last holds.
+    pub fn device(&self) -> Option<&DeviceId> {
+        let device = self.lent_device?;
+        Some(self.lent_id.get_or_init(|| self.devices.id(device)))
+    }
+
+    /// Number of devices that the scan visits: those that meet the filter. Not all of them need have a row in the time range.
+    pub fn device_count(&self) -> usize {
+        self.devices.len()
+    }
+
+    /// What every block looks like.
+    pub fn layout(&self) -> &BlockLayout {
+        &self.projection.layout
+    }
+
+    /// The table.
+    pub fn schema(&self) -> &TableSchema {
+        &self.schema
+    }
+
+    /// What the scan did so far.
+    pub fn stats(&self) -> ScanStats {
+        let mut stats = ScanStats { block_builds: self.block.build_count(), ..self.stats };
+        for source in &self.sources {
+            if let OpenSource::File(file) = source {
+                stats.reads += file.file.reads;
+                stats.bytes_read += file.file.bytes_read;
+                stats.pages_decoded += file.readers.iter().map(|reader| reader.pages_decoded).sum::<u64>();
+                stats.pages_pruned += file.readers.iter().map(|reader| reader.pages_pruned).sum::<u64>();
+            }
+        }
+        stats
+    }
+}
+
+impl<R: ReadAt> BlockSource for TableScan<R> {
+    type Error = Error;
+
+    fn next_block(&mut self) -> Result<Option<&Block>> {
+        self.next_block()
+    }
+}
+
+impl<R: ReadAt> std::fmt::Debug for TableScan<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TableScan")
+            .field("table", &self.schema.name())
+            .field("sources", &self.sources.len())
+            .field("devices", &self.devices.len())
+            .field("next_device", &self.next_device)
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
+    }
+}
+
+/// How many rows of a device a block takes.
+fn row_budget(devices: &DeviceList, device: usize, projection: &Projection) -> usize {
+    let tags = projection.tags.iter().filter_map(|column| devices.tag(device, column.tag));
+    let bytes = tags.map(str::len).sum::<usize>().max(1);
+    projection.layout.row_budget.min(TAG_BYTES_MAX / bytes).max(1)
+}
+
+/// Gives every row the tags of its device.
+fn fill_tags(block: &mut Block, devices: &DeviceList, device: usize, projection: &Projection) {
+    let row_count = block.row_count();
+    for column in &projection.tags {
+        let into = block.column_mut(column.column);
+        let value: Value<'_> = devices.tag(device, column.tag).into();
+        assert!(into.push_repeated(value, row_count), "a TAG column holds text");
+    }
+}

@@ -1,0 +1,149 @@
+//! Opened sources: what gives rows of a device, in pieces that ascend in time.
+
+use std::ops::Range;
+
+use tsloom_block::Block;
+use tsloom_io::ReadAt;
+use tsloom_memtable::{DeviceCursor, DeviceSnapshot};
+use tsloom_model::{DataType, Error, ErrorKind, Result};
+
+use crate::group::GroupReader;
+use crate::plan::FilePlan;
+use crate::projection::FieldColumn;
+use crate::reads::FileIo;
+use crate::window::RowWindow;
+
+/// A source of the scan, and how far it has been visited.
+pub(crate) enum OpenSource<R: ReadAt> {
+    File(Box<FileSource<R>>),
+    /// The devices of the table, in the order of the snapshot.
+    Memtable(Vec<DeviceSnapshot>),
+}
+
+/// A file, the plan of its devices, and readers of its chunk groups.
+pub(crate) struct FileSource<R: ReadAt> {
+    pub(crate) file: FileIo<R>,
+    pub(crate) plan: FilePlan,
+    /// How many devices of the plan were visited.
+    pub(crate) visited: usize,
+    /// The first streams and reads ahead; the others are for groups that must be merged.
+    pub(crate) readers: Vec<GroupReader>,
+}
+
+/// What came of asking for rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Some rows were appended.
+    Rows,
+    /// The next rows come as one page set, and there is not enough room for them.
+    Full,
+    /// There are no more.
+    End,
+}
+
+/// Chunk groups of one device that ascend in time, and how far they have been read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GroupRun {
+    /// Which reader of the file.
+    pub(crate) reader: usize,
+    pub(crate) state: GroupState,
+}
+
+/// Where the reading of a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GroupState {
+    /// No group is open.
+    Closed,
+    /// A group is open.
+    Open,
+    /// And rows of it are selected that were not taken yet.
+    Selected,
+}
+
+impl<R: ReadAt> FileSource<R> {
+    /// The groups of the next device of the plan.
+    pub(crate) fn next_device(&mut self, fields: &[FieldColumn]) -> Result<Range<usize>> {
+        let device = self.visited;
+        self.visited += 1;
+        self.plan.device(device, fields, &mut self.file).map_err(|error| self.file.reader.blame(error))
+    }
+
+    /// Appends the next rows of a run; `next_group` gives its groups one by one.
+    pub(crate) fn step(
+        &mut self,
+        run: &mut GroupRun,
+        mut next_group: impl FnMut() -> Option<usize>,
+        window: &mut RowWindow,
+        fields: &[FieldColumn],
+        out: &mut Block,
+        room: usize,
+    ) -> Result<Step> {
+        let reader = &mut self.readers[run.reader];
+        while run.state != GroupState::Selected {
+            if window.is_done() {
+                return Ok(Step::End);
+            }
+            if run.state == GroupState::Closed {
+                let Some(group) = next_group() else { return Ok(Step::End) };
+                let meta = &self.plan.groups()[group];
+                if window.passes_over(meta.row_count, meta.times) {
+                    continue;
+                }
+                let rows_ahead = if run.reader == 0 { window.rows_wanted() } else { 0 };
+                reader.open(group, rows_ahead, &self.plan, fields, &mut self.file)?;
+                run.state = GroupState::Open;
+            }
+            let has_rows = reader.next_page_set(window, fields)?;
+            run.state = if has_rows { GroupState::Selected } else { GroupState::Closed };
+        }
+        if reader.selected_count() > room {
+            return Ok(Step::Full);
+        }
+        reader.append(fields, out)?;
+        run.state = GroupState::Open;
+        Ok(Step::Rows)
+    }
+}
+
+/// Appends the next rows of a memtable's device, at most `room`. Column `i` of the cursor is field `i`.
+pub(crate) fn step_memtable(
+    cursor: &mut DeviceCursor,
+    window: &mut RowWindow,
+    fields: &[FieldColumn],
+    out: &mut Block,
+    room: usize,
+) -> Result<Step> {
+    if room == 0 {
+        return Ok(Step::Full);
+    }
+    loop {
+        if window.is_done() {
+            return Ok(Step::End);
+        }
+        let Some(rows) = cursor.next_rows(room) else { return Ok(Step::End) };
+        let (start, count) = window.take_rows(rows.row_count());
+        if count == 0 {
+            continue;
+        }
+        let (times, columns) = out.parts_mut();
+        times.extend_from_slice(&rows.times()[start..start + count]);
+        for (index, field) in fields.iter().enumerate() {
+            let column = &mut columns[field.column];
+            match rows.column(index) {
+                None => column.push_nulls(count),
+                Some(view) => {
+                    if !column.extend(view.slice(start, count)) {
+                        return Err(another_type(field, view.data_type(), column.data_type()));
+                    }
+                }
+            }
+        }
+        return Ok(Step::Rows);
+    }
+}
+
+#[cold]
+fn another_type(field: &FieldColumn, found: DataType, expected: DataType) -> Error {
+    let message = format!("the memtable holds {found}, the scan expects {expected}");
+    Error::new(ErrorKind::SchemaMismatch, message).in_column(&field.name)
+}

@@ -1,0 +1,20 @@
+//! What a scan did: the numbers that tests and people judge it by.
+
+/// Counters of one scan, from its opening on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScanStats {
+    /// Blocks that were built to be lent; one, unless blocks were taken.
+    pub block_builds: u64,
+    /// Reads from files, after their footers.
+    pub reads: u64,
+    /// Bytes of those reads.
+    pub bytes_read: u64,
+    /// Pages decoded, time pages included.
+    pub pages_decoded: u64,
+    /// Pages passed over by their statistics, time pages included. Pages of chunks that were not even read are not counted.
+    pub pages_pruned: u64,
+    /// Devices that gave a row.
+    pub devices: u64,
+    /// Rows given.
+    pub rows: u64,
+}
