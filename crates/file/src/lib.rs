@@ -15,6 +15,8 @@
 
 mod chunk;
 mod reader;
+mod writer;
 
 pub use chunk::{ChunkRef, PageIter, PageRef};
 pub use reader::{DeviceCursor, DeviceSeries, FileReader, SeriesRef};
+pub use writer::{FileSummary, FileWriter, NewFile, WriterOptions, WriterOptionsBuilder};

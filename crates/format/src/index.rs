@@ -215,12 +215,7 @@ impl<K> Iterator for Children<'_, K> {
 }
 
 /// Appends a node with device keys.
-pub fn put_device_node<'a>(
-    entries: impl ExactSizeIterator<Item = (&'a DeviceId, u64)>,
-    end_offset: u64,
-    node_type: NodeType,
-    out: &mut Vec<u8>,
-) {
+pub fn put_device_node(entries: &[(&DeviceId, u64)], end_offset: u64, node_type: NodeType, out: &mut Vec<u8>) {
     debug_assert!(node_type.has_device_keys());
     out.put_uvar(entries.len() as u32);
     for (device, offset) in entries {
@@ -231,12 +226,7 @@ pub fn put_device_node<'a>(
 }
 
 /// Appends a node with measurement names.
-pub fn put_measurement_node<'a>(
-    entries: impl ExactSizeIterator<Item = (&'a str, u64)>,
-    end_offset: u64,
-    node_type: NodeType,
-    out: &mut Vec<u8>,
-) {
+pub fn put_measurement_node(entries: &[(&str, u64)], end_offset: u64, node_type: NodeType, out: &mut Vec<u8>) {
     debug_assert!(!node_type.has_device_keys());
     out.put_uvar(entries.len() as u32);
     for (name, offset) in entries {
@@ -259,7 +249,7 @@ mod tests {
 
     fn names() -> Vec<u8> {
         let mut bytes = Vec::new();
-        put_measurement_node([("", 10), ("k", 30), ("z", 31)].into_iter(), 40, NodeType::LeafMeasurement, &mut bytes);
+        put_measurement_node(&[("", 10), ("k", 30), ("z", 31)], 40, NodeType::LeafMeasurement, &mut bytes);
         bytes
     }
 
@@ -281,7 +271,7 @@ mod tests {
     fn device_keys_come_back() {
         let ids = [DeviceId::new("t", [Some("a")]), DeviceId::new("t", [Some("b"), None, Some("c")])];
         let mut bytes = Vec::new();
-        put_device_node(ids.iter().zip([7, 9]), 12, NodeType::LeafDevice, &mut bytes);
+        put_device_node(&[(&ids[0], 7), (&ids[1], 9)], 12, NodeType::LeafDevice, &mut bytes);
         let node = IndexNode::parse(&mut WireReader::new(&bytes), KeyForm::Device).unwrap();
         let children: Vec<_> = node.devices().map(|child| (child.key.to_id(), child.start, child.end)).collect();
         assert_eq!(children, [(ids[0].clone(), 7, 9), (ids[1].clone(), 9, 12)]);
@@ -290,7 +280,7 @@ mod tests {
     #[test]
     fn a_table_without_rows_is_a_leaf_without_children() {
         let mut bytes = Vec::new();
-        put_device_node([].into_iter(), 12, NodeType::LeafDevice, &mut bytes);
+        put_device_node(&[], 12, NodeType::LeafDevice, &mut bytes);
         let node = IndexNode::parse(&mut WireReader::new(&bytes), KeyForm::Device).unwrap();
         assert!(node.is_empty() && node.devices().next().is_none());
         *bytes.last_mut().unwrap() = NodeType::InnerDevice as u8;

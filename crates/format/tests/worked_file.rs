@@ -124,11 +124,11 @@ fn every_byte_is_accounted_for() {
 fn index_nodes_are_written_to_the_same_bytes() {
     let file = file();
     let mut node = Vec::new();
-    put_measurement_node([("", 0x5b)].into_iter(), 0xae, NodeType::LeafMeasurement, &mut node);
+    put_measurement_node(&[("", 0x5b)], 0xae, NodeType::LeafMeasurement, &mut node);
     assert_eq!(node, file[0xae..0xc1]);
     let device = DeviceId::new("t1", [Some("d1")]);
     let mut node = Vec::new();
-    put_device_node([(&device, 0xae)].into_iter(), 0xc1, NodeType::LeafDevice, &mut node);
+    put_device_node(&[(&device, 0xae)], 0xc1, NodeType::LeafDevice, &mut node);
     assert_eq!(node, file[0xc5..0xde]);
     assert_eq!(ChunkGroupHeader(&device).to_vec(), file[7..0x0f]);
 }

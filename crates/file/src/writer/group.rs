@@ -1,0 +1,147 @@
+//! The open chunk group of one device: rows of the open page, and the finished pages of every column.
+
+use tsloom_codec::encode_times;
+use tsloom_format::SeriesType;
+use tsloom_model::{ColumnView, Result, ValuesRef};
+
+use super::Scratch;
+use super::column::{ChunkBuffer, ColumnBuffer};
+use super::table::Table;
+
+#[derive(Debug)]
+pub(super) struct Group {
+    /// Times of the open page.
+    times: Vec<i64>,
+    pub(super) time_chunk: ChunkBuffer,
+    /// One for each FIELD column; made when it has its first value.
+    pub(super) columns: Vec<Option<Box<ColumnBuffer>>>,
+    byte_count: usize,
+}
+
+impl Group {
+    pub(super) fn new(field_count: usize) -> Self {
+        Self {
+            times: Vec::new(),
+            time_chunk: ChunkBuffer::new(SeriesType::Time),
+            columns: std::iter::repeat_with(|| None).take(field_count).collect(),
+            byte_count: 0,
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.times.clear();
+        self.time_chunk.clear();
+        self.columns.iter_mut().flatten().for_each(|column| column.clear());
+        self.byte_count = 0;
+    }
+
+    /// Bytes that the rows and pages take.
+    pub(super) fn byte_count(&self) -> usize {
+        self.byte_count
+    }
+
+    /// Adds the rows `start..` of `times` and `columns`, cutting pages on the way.
+    pub(super) fn append(
+        &mut self,
+        table: &Table,
+        times: &[i64],
+        columns: &[Option<ColumnView<'_>>],
+        start: usize,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let mut done = 0;
+        while done < times.len() {
+            let room = table.page_rows_max - self.times.len();
+            let mut count = room.min(times.len() - done);
+            for (column, view) in self.columns.iter().zip(columns) {
+                if let Some(view) = view {
+                    let used = column.as_deref().map_or(0, ColumnBuffer::value_byte_count);
+                    count = rows_that_fit(view.slice(start + done, count), table.page_bytes_max.saturating_sub(used));
+                }
+            }
+            let is_full = self.append_to_page(table, &times[done..done + count], columns, start + done);
+            done += count;
+            if is_full {
+                self.seal_page(table, scratch)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds rows that fit into the open page. True when the page is full.
+    fn append_to_page(&mut self, table: &Table, times: &[i64], columns: &[Option<ColumnView<'_>>], start: usize) -> bool {
+        let row_start = self.times.len();
+        self.times.extend_from_slice(times);
+        self.byte_count += size_of_val(times);
+        let mut is_full = self.times.len() == table.page_rows_max;
+        for (index, view) in columns.iter().enumerate() {
+            let Some(view) = view.map(|view| view.slice(start, times.len())) else {
+                continue;
+            };
+            if view.nulls().is_some_and(|nulls| nulls.all_null()) {
+                continue;
+            }
+            let column = self.columns[index].get_or_insert_with(|| Box::new(ColumnBuffer::new(&table.fields[index])));
+            if !column.is_used {
+                column.is_used = true;
+                // The pages before had no value of this column.
+                column.chunk.push_empty_pages(self.time_chunk.page_count());
+                self.byte_count += column.chunk.len();
+            }
+            let before = column.value_byte_count();
+            column.append(row_start, view);
+            let after = column.value_byte_count();
+            self.byte_count += after - before;
+            is_full |= after >= table.page_bytes_max;
+        }
+        is_full
+    }
+
+    /// Ends the open page in all columns; nothing happens when it has no row.
+    pub(super) fn seal_page(&mut self, table: &Table, scratch: &mut Scratch) -> Result<()> {
+        if self.times.is_empty() {
+            return Ok(());
+        }
+        self.time_chunk.page_statistics.clear();
+        self.time_chunk.page_statistics.add_times(&self.times);
+        scratch.body.clear();
+        encode_times(&self.times, &mut scratch.body);
+        let body = std::mem::take(&mut scratch.body);
+        let before = self.time_chunk.len();
+        let pushed = self.time_chunk.push_page(&body, table.time_compression, &mut scratch.compress);
+        scratch.body = body;
+        pushed?;
+        self.byte_count = self.byte_count + self.time_chunk.len() - before - size_of_val(&self.times[..]);
+        for (column, field) in self.columns.iter_mut().zip(&table.fields) {
+            let Some(column) = column.as_deref_mut().filter(|column| column.is_used) else {
+                continue;
+            };
+            let before = column.chunk.len() + column.value_byte_count();
+            column.seal_page(&self.times, field, scratch).map_err(|error| error.in_column(&field.name))?;
+            self.byte_count = self.byte_count + column.chunk.len() - before;
+        }
+        self.times.clear();
+        Ok(())
+    }
+}
+
+/// How many of these rows a page takes that has room for so many bytes of this column; at least one. The row that
+/// reaches the bound is the last.
+fn rows_that_fit(view: ColumnView<'_>, room: usize) -> usize {
+    let count = view.row_count();
+    let ValuesRef::Text(text) = view.values() else {
+        return count;
+    };
+    if text.byte_count() + 4 * count < room {
+        return count;
+    }
+    // Row r ends at offset r + 1. Null rows are counted as if their slots were values.
+    let first = text.offsets()[0];
+    let (mut below, mut above) = (0, count);
+    while below < above {
+        let row = below.midpoint(above);
+        let reaches = (text.offsets()[row + 1] - first) as usize + 4 * (row + 1) >= room;
+        if reaches { above = row } else { below = row + 1 }
+    }
+    (below + 1).min(count)
+}

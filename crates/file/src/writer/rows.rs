@@ -1,0 +1,144 @@
+//! Taking rows: checked against the schema, routed to their device.
+
+use std::io::Write;
+
+use tsloom_model::{ColumnCategory, ColumnView, DeviceId, Error, ErrorKind, Result};
+use tsloom_tablet::Tablet;
+
+use super::FileWriter;
+use super::table::Table;
+
+impl<W: Write> FileWriter<W> {
+    /// Writes the rows of a table-model tablet. Its TAG columns are those of the table; of the FIELD columns some may be
+    /// missing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] for a table that was not added, [`ErrorKind::SchemaMismatch`] for columns that do not fit it;
+    /// nothing is taken then. [`ErrorKind::OutOfOrder`] when a row does not come after the last one of its device; rows of
+    /// the devices before it in the tablet are taken. [`ErrorKind::Unsupported`] for values of ATTRIBUTE columns, which have
+    /// no place in a file.
+    pub fn write(&mut self, tablet: &Tablet) -> Result<()> {
+        let target = tablet.target().unwrap_or_default();
+        let table = self.table_index(target)?;
+        let columns = columns_of(&self.tables[table], tablet)?;
+        for run in tablet.device_runs() {
+            let device = self.devices.find_or_add(table, target, tablet.tags_of(run.start));
+            self.append(device, &tablet.times()[run.start..run.end], &columns, run.start)?;
+        }
+        Ok(())
+    }
+
+    /// Writes rows of one device. There is one column for each FIELD column of the table, in schema order; `None` has no
+    /// value in any of the rows.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_rows(
+        &mut self,
+        table: &str,
+        device: &DeviceId,
+        times: &[i64],
+        columns: &[Option<ColumnView<'_>>],
+    ) -> Result<()> {
+        let table_index = self.table_index(table)?;
+        check_rows(&self.tables[table_index], device, times, columns)?;
+        let device = self.devices.find_or_add(table_index, table, device.segments().skip(1));
+        self.append(device, times, columns, 0)
+    }
+
+    /// Adds the rows `start..` of `columns`, one for each of `times`.
+    fn append(&mut self, index: usize, times: &[i64], columns: &[Option<ColumnView<'_>>], start: usize) -> Result<()> {
+        self.sink.check()?;
+        let device = self.devices.get_mut(index);
+        device.pass(times)?;
+        if times.is_empty() {
+            return Ok(());
+        }
+        let table = &mut self.tables[device.table];
+        let group = device.group.get_or_insert_with(|| table.take());
+        let before = group.byte_count();
+        // What was taken cannot be given back, so no error may leave the group half filled and the file open.
+        let appended = group.append(table, times, columns, start, &mut self.scratch);
+        self.sink.failed |= appended.is_err();
+        appended?;
+        let after = group.byte_count();
+        let chunk_bytes_max = table.chunk_bytes_max;
+        self.summary.row_count += times.len() as u64;
+        self.buffered = self.buffered + after - before;
+        if after >= chunk_bytes_max {
+            self.flush_device(index, false)?;
+        }
+        // Buffers grow by doubling: what is reserved can be twice what is used.
+        if self.buffered > self.options.memory_bytes_max / 2 {
+            self.flush_all(false)?;
+        }
+        Ok(())
+    }
+}
+
+/// The columns of a tablet in the order of the table's fields.
+fn columns_of<'a>(table: &Table, tablet: &'a Tablet) -> Result<Vec<Option<ColumnView<'a>>>> {
+    let mut tags = table.schema.tags().map(|index| table.schema.columns()[index].name.as_str());
+    let mut columns = vec![None; table.fields.len()];
+    for (index, column) in tablet.columns().iter().enumerate() {
+        let mismatch = |message: &str| {
+            let message = format!("{message} table {}", table.schema.name());
+            Err(Error::new(ErrorKind::SchemaMismatch, message).in_column(&column.name))
+        };
+        match column.category {
+            ColumnCategory::Tag => {
+                if tags.next() != Some(&column.name) {
+                    return mismatch("this is not the next TAG of");
+                }
+            }
+            ColumnCategory::Field => {
+                let Some(field) = table.field_position(index, &column.name) else {
+                    return mismatch("there is no such FIELD in");
+                };
+                if table.fields[field].data_type != column.data_type {
+                    return mismatch(&format!("{} is not the type that the FIELD has in", column.data_type));
+                }
+                columns[field] = tablet.column(index);
+            }
+            ColumnCategory::Attribute | ColumnCategory::Time => {
+                if tablet.column(index).is_some_and(|view| view.null_count() < view.row_count()) {
+                    let message = format!("values of a {} column have no place in a file", column.category);
+                    return Err(Error::new(ErrorKind::Unsupported, message).in_column(&column.name));
+                }
+            }
+        }
+    }
+    if let Some(tag) = tags.next() {
+        let message = format!("the tablet lacks this TAG of table {}", table.schema.name());
+        return Err(Error::new(ErrorKind::SchemaMismatch, message).in_column(tag));
+    }
+    Ok(columns)
+}
+
+fn check_rows(table: &Table, device: &DeviceId, times: &[i64], columns: &[Option<ColumnView<'_>>]) -> Result<()> {
+    let mismatch = |message: String| Err(Error::new(ErrorKind::SchemaMismatch, message));
+    let name = table.schema.name();
+    if device.table() != name {
+        return mismatch(format!("device {device} is not one of table {name}"));
+    }
+    if device.segment_count() > table.schema.tag_count() + 1 {
+        return mismatch(format!("device {device} has more tags than table {name}"));
+    }
+    if columns.len() != table.fields.len() {
+        return mismatch(format!("{} columns for the {} FIELDs of table {name}", columns.len(), table.fields.len()));
+    }
+    for (view, field) in columns.iter().zip(&table.fields) {
+        let Some(view) = view else {
+            continue;
+        };
+        if view.row_count() != times.len() {
+            let message = format!("{} values for {} times", view.row_count(), times.len());
+            return Err(Error::new(ErrorKind::SchemaMismatch, message).in_column(&field.name));
+        }
+        if view.data_type() != field.data_type {
+            let message = format!("{} values for a column of {}", view.data_type(), field.data_type);
+            return Err(Error::new(ErrorKind::SchemaMismatch, message).in_column(&field.name));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! What the writer knows about a table.
+
+use tsloom_codec::{EncodeOptions, compress, encode};
+use tsloom_format::SeriesType;
+use tsloom_model::{ColumnSchema, Compression, DataType, Encoding, Error, ErrorKind, Result, TableSchema, Values};
+
+use super::group::Group;
+use super::{Scratch, WriterOptions};
+
+/// Groups that wait to be used again; more are given back to the allocator.
+const SPARE_COUNT_MAX: usize = 64;
+
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) schema: TableSchema,
+    /// The FIELD columns, in schema order.
+    pub(super) fields: Vec<Field>,
+    /// Positions in `fields`, ascending by name: the order of chunks and series.
+    pub(super) by_name: Vec<u32>,
+    /// Rows of a page at most, also by the bytes of the widest fixed-width column.
+    pub(super) page_rows_max: usize,
+    pub(super) page_bytes_max: usize,
+    pub(super) chunk_bytes_max: usize,
+    pub(super) time_compression: Compression,
+    spare: Vec<Box<Group>>,
+}
+
+/// One FIELD column.
+#[derive(Debug)]
+pub(super) struct Field {
+    /// Position among all columns of the schema.
+    pub(super) column: usize,
+    pub(super) name: String,
+    pub(super) data_type: DataType,
+    pub(super) encoding: Encoding,
+    pub(super) compression: Compression,
+    pub(super) options: EncodeOptions,
+}
+
+impl Field {
+    fn new(column: usize, schema: &ColumnSchema, scratch: &mut Scratch) -> Result<Self> {
+        let field = Self {
+            column,
+            name: schema.name.clone(),
+            data_type: schema.data_type,
+            encoding: schema.encoding,
+            compression: schema.compression,
+            options: EncodeOptions { max_point_number: max_point_number(schema)? },
+        };
+        field.try_out(scratch)?;
+        Ok(field)
+    }
+
+    /// Encodes one value, so that what cannot be written is refused before any row is taken.
+    fn try_out(&self, scratch: &mut Scratch) -> Result<()> {
+        let mut value = Values::new(self.data_type.physical());
+        value.push_defaults(1);
+        scratch.body.clear();
+        encode(self.encoding, value.as_values(), self.data_type, self.options, &mut scratch.body, &mut scratch.encode)?;
+        if !compress::is_writable(self.compression) {
+            let message = format!("compression {} is not written by this build", self.compression);
+            return Err(Error::new(ErrorKind::Unsupported, message));
+        }
+        Ok(())
+    }
+
+    pub(super) fn series_type(&self) -> SeriesType {
+        SeriesType::Value(self.data_type)
+    }
+}
+
+fn max_point_number(schema: &ColumnSchema) -> Result<Option<u32>> {
+    let Some(text) = schema.prop("max_point_number") else {
+        return Ok(None);
+    };
+    let number = text.trim().parse();
+    number.map(Some).map_err(|_| Error::new(ErrorKind::InvalidArgument, format!("max_point_number {text:?} is no number")))
+}
+
+impl Table {
+    pub(super) fn new(schema: &TableSchema, options: &WriterOptions, scratch: &mut Scratch) -> Result<Self> {
+        let mut fields = Vec::new();
+        for column in schema.fields() {
+            let field = &schema.columns()[column];
+            fields.push(Field::new(column, field, scratch).map_err(|error| error.in_column(&field.name))?);
+        }
+        let mut by_name: Vec<u32> = (0..fields.len() as u32).collect();
+        by_name.sort_by(|a, b| fields[*a as usize].name.cmp(&fields[*b as usize].name));
+        // Times are eight bytes wide, so no column is wider.
+        let page_rows_max = options.page_rows_max.min(options.page_bytes_max.div_ceil(8));
+        Ok(Self {
+            schema: schema.clone(),
+            fields,
+            by_name,
+            page_rows_max,
+            page_bytes_max: options.page_bytes_max,
+            chunk_bytes_max: options.chunk_bytes_max,
+            time_compression: options.time_compression,
+            spare: Vec::new(),
+        })
+    }
+
+    /// The position among the fields of the column `name`, which is likely to be column `index` of the schema.
+    pub(super) fn field_position(&self, index: usize, name: &str) -> Option<usize> {
+        let columns = self.schema.columns();
+        let column = if columns.get(index).is_some_and(|column| column.name == name) {
+            index
+        } else {
+            columns.iter().position(|column| column.name == name)?
+        };
+        self.fields.binary_search_by_key(&column, |field| field.column).ok()
+    }
+
+    /// A group without rows.
+    pub(super) fn take(&mut self) -> Box<Group> {
+        self.spare.pop().unwrap_or_else(|| Box::new(Group::new(self.fields.len())))
+    }
+
+    /// Keeps the buffers of a group that was written.
+    pub(super) fn keep(&mut self, mut group: Box<Group>) {
+        if self.spare.len() < SPARE_COUNT_MAX {
+            group.clear();
+            self.spare.push(group);
+        }
+    }
+}
