@@ -49,6 +49,11 @@ impl NewFile {
         Ok(Self { path: path.to_owned(), dir, temporary, name: name.to_owned(), file: Some(file) })
     }
 
+    /// Where the bytes are until the commit, for who must clean up when the process is told to end.
+    pub fn temporary_path(&self) -> PathBuf {
+        self.path.with_file_name(&self.temporary)
+    }
+
     /// Makes the bytes durable, then the name.
     ///
     /// # Errors
