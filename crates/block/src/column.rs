@@ -23,7 +23,8 @@ impl Column {
             name: name.to_owned(),
             data_type,
             values: Values::with_capacity(data_type.physical(), row_budget),
-            validity: Vec::new(),
+            // Room for it from the start: a column whose first null comes late must not allocate then.
+            validity: Vec::with_capacity(words::word_count(row_budget)),
             has_validity: false,
             null_count: 0,
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use tsloom_bitmap::{NullWords, PresenceView, presence, words};
 use tsloom_block::Column;
 use tsloom_codec::compress::CompressScratch;
-use tsloom_codec::{DecodeScratch, decode, decode_times};
+use tsloom_codec::{DecodeOptions, DecodeScratch, decode, decode_times};
 use tsloom_model::{Error, ErrorKind, Grouped, Limits, Result, TimeRange, Values};
 
 use crate::{PageBody, ValuePage};
@@ -22,7 +22,7 @@ pub struct PageReader {
     compress_scratch: CompressScratch,
     /// A decompressed body, and behind it what is left of longer ones.
     body: Vec<u8>,
-    /// Null words of a value page.
+    /// Null words of a value page, one word for 64 rows of the open page set.
     nulls: Vec<u64>,
     times: Vec<i64>,
     selected: Range<usize>,
@@ -31,7 +31,8 @@ pub struct PageReader {
 impl PageReader {
     /// A reader that refuses pages past these limits.
     pub fn new(limits: Limits) -> Self {
-        Self { limits, ..Self::default() }
+        let options = DecodeOptions { text_bytes_max: limits.page_bytes_max, ..DecodeOptions::default() };
+        Self { limits, scratch: DecodeScratch::with_options(options), ..Self::default() }
     }
 
     /// Decodes the time page of a page set. `row_count` and `times` are those of its statistics, which stand in the page header or,
@@ -59,6 +60,7 @@ impl PageReader {
         if self.times.len() != row_count {
             return Err(wrong_count("times", self.times.len(), row_count));
         }
+        self.nulls.resize(words::word_count(row_count), 0);
         let (Some(&first), Some(&last)) = (self.times.first(), self.times.last()) else { return Ok(()) };
         if (first, last) != (range.start, range.end) {
             let message = format!("times go from {first} to {last}, the statistics say {} to {}", range.start, range.end);
@@ -167,7 +169,6 @@ impl PageReader {
         } else if whole && present_count == row_count {
             into.fill(row_count, decode_all)?
         } else {
-            self.nulls.resize(words::word_count(row_count), 0);
             presence.copy_nulls_to(&mut self.nulls);
             let nulls = NullWords::new(&self.nulls, 0, row_count);
             if whole {

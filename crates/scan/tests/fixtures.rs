@@ -2,8 +2,11 @@
 
 mod support;
 
-use support::{Expected, expected_cpp, expected_java, fixture_names, open, table_rows};
-use tsloom_model::ErrorKind;
+use std::sync::Arc;
+
+use support::{Expected, aligned_java, expected_cpp, expected_java, fixture_names, open, scan_all, table_rows};
+use tsloom_model::{ErrorKind, Predicate, tag};
+use tsloom_scan::{ScanRequest, Source, TableScan};
 
 /// Files whose encoding or compression this build does not read yet. A file that becomes readable must leave the list.
 const UNSUPPORTED: &[&str] = &["cpp/comp_gzip", "cpp/comp_lzma2", "cpp/comp_lzo", "cpp/comp_zstd"];
@@ -51,4 +54,51 @@ fn files_of_cpp_read_to_their_rows() {
 #[test]
 fn table_files_of_java_read_to_their_rows() {
     assert_eq!(check_all("java", |name| name.starts_with("table_"), expected_java), 9);
+}
+
+/// Files of Java whose encoding or compression this build does not read yet.
+const JAVA_UNSUPPORTED: &[&str] = &["java/comp_gzip", "java/comp_lzma2", "java/comp_zstd"];
+
+/// Files that are read otherwise than the Java of the fixture reads them: GORILLA_V1 loses its way at NaN there, and floats in RLBE
+/// are in the form of old Java, which no byte of a file tells from the new one.
+const JAVA_READS_OTHERWISE: &[&str] =
+    &["java/enc_gorilla_v1_double", "java/enc_gorilla_v1_float", "java/enc_rlbe_double", "java/enc_rlbe_float"];
+
+#[test]
+fn aligned_devices_of_java_read_to_their_rows() {
+    let (mut unsupported, mut otherwise): (Vec<String>, Vec<String>) = Default::default();
+    let (mut file_count, mut device_count) = (0, 0);
+    for name in fixture_names("java").iter().filter(|name| !name.starts_with("table_")) {
+        let path = format!("java/{name}");
+        let reader = open(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let devices = aligned_java(&path);
+        file_count += usize::from(!devices.is_empty());
+        for device in devices {
+            let equals = |(index, value): (usize, &Option<String>)| {
+                tag(format!("tag {}", index + 1)).eq(value.as_deref().expect("a path has no null"))
+            };
+            let filter = Predicate::And(device.tags.iter().enumerate().map(equals).collect());
+            let source = [Source::File(Arc::clone(&reader))];
+            let scan = TableScan::open(device.schema.clone(), source, &ScanRequest::new().filter(filter)).unwrap();
+            match scan_all(scan) {
+                Ok((rows, _)) if rows == device.rows => device_count += 1,
+                Ok((rows, _)) => {
+                    let differs = rows.iter().zip(&device.rows).find(|(row, expected)| row != expected);
+                    println!("{path} {:?}, {} rows of {}: {differs:?}", device.tags, rows.len(), device.rows.len());
+                    otherwise.push(path.clone());
+                }
+                Err(error) if error.kind() == ErrorKind::Unsupported => {
+                    unsupported.push(path.clone());
+                    break;
+                }
+                Err(error) => panic!("{path} {:?}: {error}", device.tags),
+            }
+        }
+    }
+    assert_eq!((unsupported, otherwise), (to_strings(JAVA_UNSUPPORTED), to_strings(JAVA_READS_OTHERWISE)));
+    assert_eq!((file_count, device_count), (80, 91));
+}
+
+fn to_strings(paths: &[&str]) -> Vec<String> {
+    paths.iter().map(|path| (*path).to_owned()).collect()
 }

@@ -10,7 +10,8 @@ use crate::reads::{ByteRange, Pieces};
 
 /// Marks a time chunk that the scan does not need.
 const PRUNED: u32 = u32::MAX;
-/// How far a chunk of unknown size is read at most, when nothing else tells.
+/// How far a chunk of unknown size is read at least and at most, when nothing else tells.
+const GUESS_MIN: u64 = 256;
 const GUESS_MAX: u64 = 256 << 10;
 
 /// What is known about the device that is being read.
@@ -168,7 +169,7 @@ impl<'a> DeviceWalk<'a> {
         Ok(ByteRange { start: offset, end: offset })
     }
 
-    /// A chunk ends where the next one begins; the last one of a group is taken to be as long as the longest other one.
+    /// A chunk ends where the next one begins; the last one of a group is taken to be a little longer than the longest other one.
     fn find_ends(&mut self) {
         let field_count = self.fields.len();
         let knows_others = !self.scratch.others.is_empty();
@@ -221,7 +222,8 @@ impl<'a> DeviceWalk<'a> {
                 }
             }
             group.last = last;
-            let guess = if longest > 0 { longest } else { 256 + group.row_count.saturating_mul(9) }.min(GUESS_MAX);
+            let guess = if longest > 0 { longest + longest / 4 } else { group.row_count.saturating_mul(9) };
+            let guess = guess.saturating_add(GUESS_MIN).min(GUESS_MAX);
             let place = match chunks.get_mut(last) {
                 Some(chunk) => &mut chunk.range,
                 None if time_is_last => &mut group.time.range,

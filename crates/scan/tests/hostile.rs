@@ -1,0 +1,120 @@
+//! Damaged files end in a typed error or in well-formed rows; never in a panic, a hang or an answer past the limits.
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use support::{fixture, fixture_names, open_bytes, scan_all};
+use tsloom_model::{ErrorKind, Result};
+use tsloom_scan::{ScanRequest, TableScan};
+
+/// No file here is larger than 10 KB, so whatever takes longer than this follows a length that nobody checked.
+const TIME_MAX: Duration = Duration::from_secs(5);
+
+/// Reads every table of the file; the number of rows.
+fn read_all(bytes: Vec<u8>, name: &str) -> Result<usize> {
+    let reader = open_bytes(bytes, name)?;
+    let tables: Vec<String> = reader.tables().map(|schema| schema.name().to_owned()).collect();
+    let mut row_count = 0;
+    for table in tables {
+        row_count += scan_all(TableScan::of_file(reader.clone(), &table, &ScanRequest::new())?)?.0.len();
+    }
+    Ok(row_count)
+}
+
+/// Reads and checks what must hold of every outcome. True when it was rows.
+fn check(bytes: Vec<u8>, name: &str, what: &str) -> bool {
+    let start = Instant::now();
+    let outcome = read_all(bytes, name);
+    assert!(start.elapsed() < TIME_MAX, "{name}, {what}: {:?}", start.elapsed());
+    match outcome {
+        Ok(_) => true,
+        Err(error) => {
+            use ErrorKind::{Corrupt, LimitExceeded, SchemaMismatch, Truncated, Unsupported};
+            let kinds = [Corrupt, Truncated, Unsupported, LimitExceeded, SchemaMismatch];
+            assert!(kinds.contains(&error.kind()), "{name}, {what}: {:?}: {error}", error.kind());
+            assert_eq!(error.file(), Some(name), "{what}: {error}");
+            false
+        }
+    }
+}
+
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % bound
+    }
+}
+
+fn check_mutations(name: &str, seed: u64) {
+    let good = std::fs::read(fixture(&format!("{name}.tsfile"))).expect("the fixture is there");
+    assert!(check(good.clone(), name, "as it is"));
+    let mut dice = Dice(seed);
+    let mut outcomes = [0, 0];
+    for round in 0..1_000 {
+        let mut bytes = good.clone();
+        let at = dice.below(bytes.len());
+        let what = match dice.below(5) {
+            0 => {
+                bytes[at] ^= 1 << dice.below(8);
+                format!("round {round}: a bit of byte {at} flipped")
+            }
+            1 => {
+                bytes[at] = [0, 1, 0x7f, 0x80, 0xff][dice.below(5)];
+                format!("round {round}: byte {at} set to {}", bytes[at])
+            }
+            2 => {
+                bytes.truncate(at);
+                format!("round {round}: cut to {at} bytes")
+            }
+            3 => {
+                let end = (at + 1 + dice.below(8)).min(bytes.len());
+                bytes[at..end].fill(0xff);
+                format!("round {round}: bytes {at} to {end} set")
+            }
+            _ => {
+                let from = dice.below(bytes.len());
+                let count = (1 + dice.below(16)).min(bytes.len() - at.max(from));
+                bytes.copy_within(from..from + count, at);
+                format!("round {round}: {count} bytes of {from} copied to {at}")
+            }
+        };
+        outcomes[usize::from(check(bytes, name, &what))] += 1;
+    }
+    assert!(outcomes.iter().all(|count| *count > 50), "errors and rows both occur: {outcomes:?}");
+}
+
+#[test]
+fn a_thousand_mutations_of_a_file_of_all_types() {
+    check_mutations("cpp/notag_all_types", 0x5eed_0001);
+}
+
+#[test]
+fn a_thousand_mutations_of_a_file_of_many_pages_and_tags() {
+    check_mutations("cpp/comp_lz4", 0x5eed_0002);
+}
+
+#[test]
+fn a_thousand_mutations_of_a_file_of_java() {
+    check_mutations("java/table_nulls", 0x5eed_0003);
+}
+
+#[test]
+fn files_that_stop_the_reader_of_cpp() {
+    for name in fixture_names("cpp/hostile") {
+        let path = format!("cpp/hostile/{name}");
+        check(std::fs::read(fixture(&format!("{path}.tsfile"))).expect("the fixture is there"), &path, "as it is");
+    }
+}
+
+#[test]
+fn a_file_cut_anywhere_is_an_error() {
+    let good = std::fs::read(fixture("cpp/tags_only.tsfile")).expect("the fixture is there");
+    for size in 0..good.len() {
+        assert!(!check(good[..size].to_vec(), "cut", &format!("to {size} bytes")));
+    }
+}
