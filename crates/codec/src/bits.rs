@@ -57,6 +57,18 @@ impl<'a> BitReader<'a> {
         (self.bytes.len() * 8).saturating_sub(self.at)
     }
 
+    /// Bits before the next one.
+    #[inline]
+    pub(crate) fn bit_position(&self) -> usize {
+        self.at
+    }
+
+    /// Bytes of the whole column.
+    #[inline]
+    pub(crate) fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Byte that holds the next bit.
     #[inline]
     pub(crate) fn byte_position(&self) -> usize {
@@ -181,6 +193,11 @@ impl<'a> BitWriter<'a> {
             self.put(head << (count - 32) | bits >> 32, head_count + count - 32);
             self.put(bits & 0xffff_ffff, 32);
         }
+    }
+
+    /// Bits put so far, when the vector was empty at the start.
+    pub(crate) fn bit_count(&self) -> usize {
+        (self.out.len() + self.staged) * 8 + self.partial_bits as usize
     }
 
     /// Pads with zeros to a whole byte; adds no byte when it is whole.

@@ -4,7 +4,7 @@ use tsloom_model::{DataType, Encoding, Error, ErrorKind, Limits, Result, Values}
 
 use crate::error::corrupt;
 use crate::scaled::Head;
-use crate::{dictionary, gorilla, plain, rle, ts_2diff, zigzag};
+use crate::{camel, chimp, dictionary, gorilla, gorilla_v1, plain, regular, rlbe, rle, sprintz, ts_2diff, zigzag};
 
 /// What the differences in a FLOAT or DOUBLE column of encoding RLBE are. No byte of a file tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,6 +130,29 @@ fn decode_checked(encoding: Encoding, bytes: &[u8], count: usize, out: &mut Valu
         (Encoding::Gorilla, V::Int64(out)) => gorilla::decode_to(bytes, 0, count, out),
         (Encoding::Gorilla, V::Float(out)) => gorilla::decode_to(bytes, 0, count, out),
         (Encoding::Gorilla, V::Double(out)) => gorilla::decode_to(bytes, 0, count, out),
+        (Encoding::Chimp, V::Int32(out)) => chimp::decode(bytes, count, out),
+        (Encoding::Chimp, V::Int64(out)) => chimp::decode(bytes, count, out),
+        (Encoding::Chimp, V::Float(out)) => chimp::decode(bytes, count, out),
+        (Encoding::Chimp, V::Double(out)) => chimp::decode(bytes, count, out),
+        (Encoding::Sprintz, V::Int32(out)) => sprintz::decode(bytes, count, out),
+        (Encoding::Sprintz, V::Int64(out)) => sprintz::decode(bytes, count, out),
+        (Encoding::Sprintz, V::Float(out)) => sprintz::decode(bytes, count, out),
+        (Encoding::Sprintz, V::Double(out)) => sprintz::decode(bytes, count, out),
+        (Encoding::Rlbe, V::Int32(out)) => rlbe::decode(bytes, count, out, rlbe::add_bits),
+        (Encoding::Rlbe, V::Int64(out)) => rlbe::decode(bytes, count, out, rlbe::add_bits),
+        (Encoding::Rlbe, V::Float(out)) => match scratch.options.rlbe_floats {
+            RlbeFloats::New => rlbe::decode(bytes, count, out, rlbe::add_bits),
+            RlbeFloats::Old => rlbe::decode(bytes, count, out, |before, diff| before + f32::from_bits(diff as u32)),
+        },
+        (Encoding::Rlbe, V::Double(out)) => match scratch.options.rlbe_floats {
+            RlbeFloats::New => rlbe::decode(bytes, count, out, rlbe::add_bits),
+            RlbeFloats::Old => rlbe::decode(bytes, count, out, |before, diff| before + f64::from_bits(diff)),
+        },
+        (Encoding::GorillaV1, V::Float(out)) => gorilla_v1::decode(bytes, count, out),
+        (Encoding::GorillaV1, V::Double(out)) => gorilla_v1::decode(bytes, count, out),
+        (Encoding::Regular, V::Int32(out)) => regular::decode(bytes, count, out),
+        (Encoding::Regular, V::Int64(out)) => regular::decode(bytes, count, out),
+        (Encoding::Camel, V::Double(out)) => camel::decode(bytes, count, out),
         (encoding, _) => Err(Error::new(ErrorKind::Unsupported, format!("encoding {encoding} is not read"))),
     }
 }

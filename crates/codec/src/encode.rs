@@ -2,9 +2,10 @@
 
 use tsloom_model::{DataType, Encoding, Error, ErrorKind, Result, ValuesRef};
 
+use crate::chimp::Seen;
 use crate::dictionary::Distinct;
 use crate::error::invalid;
-use crate::{dictionary, gorilla, plain, rle, scaled, ts_2diff, zigzag};
+use crate::{camel, chimp, dictionary, gorilla, plain, rlbe, rle, scaled, sprintz, ts_2diff, zigzag};
 
 /// What a caller may choose about an encoding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,7 +21,9 @@ pub struct EncodeScratch {
     i32s: Vec<i32>,
     i64s: Vec<i64>,
     bytes: Vec<u8>,
+    u64s: Vec<u64>,
     distinct: Distinct,
+    seen: Seen,
 }
 
 /// Appends the encoded column of one page to `out`: the present values only, all at once. No values give no bytes.
@@ -87,6 +90,19 @@ fn encode_checked(
         (Encoding::Gorilla, V::Int64(values)) => gorilla::encode(values, out),
         (Encoding::Gorilla, V::Float(values)) => gorilla::encode(values, out),
         (Encoding::Gorilla, V::Double(values)) => gorilla::encode(values, out),
+        (Encoding::Chimp, V::Int32(values)) => chimp::encode(values, &mut scratch.seen, out),
+        (Encoding::Chimp, V::Int64(values)) => chimp::encode(values, &mut scratch.seen, out),
+        (Encoding::Chimp, V::Float(values)) => chimp::encode(values, &mut scratch.seen, out),
+        (Encoding::Chimp, V::Double(values)) => chimp::encode(values, &mut scratch.seen, out),
+        (Encoding::Sprintz, V::Int32(values)) => sprintz::encode(values, &mut scratch.bytes, out)?,
+        (Encoding::Sprintz, V::Int64(values)) => sprintz::encode(values, &mut scratch.bytes, out)?,
+        (Encoding::Sprintz, V::Float(values)) => sprintz::encode(values, &mut scratch.bytes, out)?,
+        (Encoding::Sprintz, V::Double(values)) => sprintz::encode(values, &mut scratch.bytes, out)?,
+        (Encoding::Rlbe, V::Int32(values)) => rlbe::encode(values, &mut scratch.u64s, out),
+        (Encoding::Rlbe, V::Int64(values)) => rlbe::encode(values, &mut scratch.u64s, out),
+        (Encoding::Rlbe, V::Float(values)) => rlbe::encode(values, &mut scratch.u64s, out),
+        (Encoding::Rlbe, V::Double(values)) => rlbe::encode(values, &mut scratch.u64s, out),
+        (Encoding::Camel, V::Double(values)) => camel::encode(values, &mut scratch.bytes, out)?,
         (encoding, _) => return Err(Error::new(ErrorKind::Unsupported, format!("encoding {encoding} is not written"))),
     }
     Ok(())

@@ -32,17 +32,23 @@
 #![forbid(unsafe_code)]
 
 mod bits;
+mod camel;
 mod cell;
+mod chimp;
 pub mod compress;
 mod decode;
 mod dictionary;
 mod encode;
 mod error;
 mod gorilla;
+mod gorilla_v1;
 mod pack;
 mod plain;
+mod regular;
+mod rlbe;
 mod rle;
 pub mod scaled;
+mod sprintz;
 mod ts_2diff;
 mod zigzag;
 

@@ -59,14 +59,26 @@ fn fixed<T>(values: &[T], width: usize, out: &mut Vec<u8>, write: impl Fn(&mut [
 }
 
 fn encode_varints(values: &[i32], out: &mut Vec<u8>) {
-    out.reserve(values.len());
-    for &value in values {
-        let bits = zigzag32(value);
-        if bits < 0x80 {
-            out.push(bits as u8);
-        } else {
-            out.put_uvar(bits);
+    // Each value stores eight bytes, of which those that count stay.
+    let mut piece = [0; PIECE * 5 + 8];
+    for values in values.chunks(PIECE) {
+        let mut size = 0;
+        for &value in values {
+            let bits = zigzag32(value);
+            let (word, bytes) = match bits {
+                0..0x80 => (u64::from(bits), 1),
+                0x80..0x4000 => (u64::from(bits & 0x7f | 0x80 | (bits & 0x3f80) << 1), 2),
+                _ => {
+                    let bits = u64::from(bits);
+                    let bytes = (bits.ilog2() / 7) as usize + 1;
+                    let groups = (0..5).fold(0, |word, group| word | (bits >> (7 * group) & 0x7f) << (8 * group));
+                    (groups | 0x80_8080_8080 & ((1 << (8 * (bytes - 1))) - 1), bytes)
+                }
+            };
+            piece[size..size + 8].copy_from_slice(&word.to_le_bytes());
+            size += bytes;
         }
+        out.extend_from_slice(&piece[..size]);
     }
 }
 
@@ -95,31 +107,61 @@ fn decode_varints(bytes: &[u8], count: usize, out: &mut Vec<i32>) -> Result<()> 
         return Err(truncated(bytes.len(), count - bytes.len(), bytes.len()));
     }
     out.reserve(count);
+    let end = out.len() + count;
     let mut at = 0;
-    for _ in 0..count {
-        // One and two bytes cover -8192..8192; the cursor takes the rest and finds what is wrong.
-        let bits = match bytes.get(at..) {
-            Some(&[first, ..]) if first < 0x80 => {
-                at += 1;
-                u32::from(first)
+    while out.len() < end {
+        // Eight bytes at a time, while varints of one size follow each other.
+        if let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk).filter(|_| end - out.len() >= 8) {
+            let word = u64::from_le_bytes(*word);
+            let more = word & 0x8080_8080_8080_8080;
+            if more == 0 {
+                out.extend(word.to_le_bytes().map(|byte| unzigzag32(u32::from(byte))));
+                at += 8;
+                continue;
             }
-            Some(&[first, second, ..]) if second < 0x80 => {
-                at += 2;
-                u32::from(first & 0x7f) | u32::from(second) << 7
+            if more == 0x0080_0080_0080_0080 {
+                out.extend([0, 16, 32, 48].map(|shift| {
+                    let pair = (word >> shift) as u32;
+                    unzigzag32(pair & 0x7f | pair >> 1 & 0x3f80)
+                }));
+                at += 8;
+                continue;
             }
-            rest => {
-                let mut wire = WireReader::with_base(rest.unwrap_or(&[]), at);
-                let bits = wire.uvar()?;
-                at = wire.position();
-                bits
+            if more == 0x0080_8080_0080_8080 {
+                out.extend([0, 32].map(|shift| {
+                    let four = (word >> shift) as u32;
+                    unzigzag32(four & 0x7f | four >> 1 & 0x3f80 | four >> 2 & 0x1f_c000 | four >> 3 & 0xfe0_0000)
+                }));
+                at += 8;
+                continue;
             }
-        };
-        out.push(unzigzag32(bits));
+            if let Some((bits, size)) = first_varint(word) {
+                out.push(unzigzag32(bits));
+                at += size;
+                continue;
+            }
+        }
+        let mut wire = WireReader::with_base(bytes.get(at..).unwrap_or(&[]), at);
+        out.push(wire.svar()?);
+        at = wire.position();
     }
     if at < bytes.len() {
         return Err(trailing(at, count, bytes.len() - at));
     }
     Ok(())
+}
+
+/// The varint at the low end of a word and its size; `None` for one that is no good.
+#[inline(always)]
+fn first_varint(word: u64) -> Option<(u32, usize)> {
+    let last = !word & 0x80_8080_8080;
+    if last == 0 {
+        return None;
+    }
+    let size = last.trailing_zeros() as usize / 8 + 1;
+    let own = word & (u64::MAX >> (64 - 8 * size));
+    let bits = own & 0x7f | own >> 1 & 0x3f80 | own >> 2 & 0x1f_c000 | own >> 3 & 0xfe0_0000 | own >> 4 & 0x7_f000_0000;
+    Some((u32::try_from(bits).ok()?, size))
 }
 
 fn decode_texts(bytes: &[u8], count: usize, out: &mut TextValues) -> Result<()> {

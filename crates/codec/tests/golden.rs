@@ -3,8 +3,8 @@
 
 mod support;
 
-use support::{back, encoded, hex, values};
-use tsloom_codec::EncodeOptions;
+use support::{back, back_with, encoded, from_hex, hex, values};
+use tsloom_codec::{DecodeOptions, DecodeScratch, EncodeOptions, RlbeFloats};
 use tsloom_model::{DataType, Encoding, Values};
 
 #[expect(clippy::approx_constant, reason = "3.14 is the value of the vectors")]
@@ -70,6 +70,27 @@ const COLUMNS: &[(DataType, Encoding, &str)] = &[
         "024340030500000000000000960000000000000096ffffffffffffff1f000000000000013a0000000000002710000000000000000000000000000000000000000000000000",
     ),
     (DataType::Text, Encoding::Dictionary, "06026104626204c3a9050203041200"),
+    (DataType::Int32, Encoding::Chimp, "00000003f8300e3ffffffeeffffff9a0405060708090a0bfb1e20000001c"),
+    (DataType::Int32, Encoding::Sprintz, "080303000ecb03000000850a070305c9932640e00000"),
+    (DataType::Int32, Encoding::Rlbe, "0000000e09f03a0dffffffe47f30218041bfffffd180"),
+    (
+        DataType::Int64,
+        Encoding::Chimp,
+        "0000000000000003f80000000030071fffffffffffffff77ffffffed5fa0dff013e04a817c80f8800000000000000700",
+    ),
+    (
+        DataType::Int64,
+        Encoding::Sprintz,
+        "8743400307000000000000000300000000000000050000000000000005fffffffffffffffe00000002540be40000000002540be40000000000000000070000000000000000",
+    ),
+    (DataType::Int64, Encoding::Rlbe, "0000000704f80e81bffffffffffffffca2e540be40203a06fffffffb57e8380e"),
+    (DataType::Float, Encoding::Chimp, "3fc0000000410cffdc402c7ae1a106c16d1034f420"),
+    (DataType::Float, Encoding::Sprintz, "853fc00000605ffee0fc02c7ae1c0501eb871e84000000"),
+    (DataType::Float, Encoding::Rlbe, "000000057bff0000001d03005000000038f5c36b9fc28f40"),
+    (DataType::Double, Encoding::Chimp, "3ff8000000000000002041ffff7100163d70a3d70a3e8208402da10207f420"),
+    (DataType::Double, Encoding::Sprintz, "853ff8000000000000601dfff703f800b1eb851eb851f801407ae147ae147e3fa100000000000000"),
+    (DataType::Double, Encoding::Rlbe, "000000057dfff0000000000000074060014000000000000000e3d70a3d70a3edf9fc28f5c28f5c20"),
+    (DataType::Double, Encoding::Camel, "ce023ff8000000000000400300c1068020823861408000"),
 ];
 
 #[test]
@@ -98,6 +119,36 @@ fn types_of_one_form_share_their_bytes() {
             }
         }
     }
+}
+
+/// Columns that are read and not written.
+#[test]
+fn older_columns_are_read() {
+    let old_floats = || DecodeScratch::with_options(DecodeOptions { rlbe_floats: RlbeFloats::Old, ..DecodeOptions::default() });
+    let columns = [
+        (DataType::Float, Encoding::GorillaV1, "0000c03f6033ff704100b1eb870280f5c39e84"),
+        (DataType::Double, Encoding::GorillaV1, "000000000000f83f600ffffb8102002c7ae147ae147e00a03d70a3d70a3f3fa1"),
+        (DataType::Float, Encoding::Rlbe, "000000057bff0000001d0680e00000fb8158f5c50b06e148"),
+        (DataType::Double, Encoding::Rlbe, "000000057dfff00000000000000740d0038000000000001fb802b1eb851eb85210160dc28f5c28f5c0"),
+    ];
+    for (data_type, encoding, column) in columns {
+        let mut input = input(data_type);
+        if encoding == Encoding::Rlbe {
+            // What Java reads: -2.25 and the stored difference add up to the next float.
+            match &mut input {
+                Values::Float(values) => values[3] = values[3].next_up(),
+                Values::Double(values) => values[3] = values[3].next_up(),
+                _ => unreachable!("the table holds floats"),
+            }
+        }
+        let back = back_with(encoding, data_type, &from_hex(column), input.len(), &mut old_floats()).unwrap();
+        assert_eq!(support::bits(&back), support::bits(&input), "{data_type} {encoding}");
+    }
+    let regular = back(Encoding::Regular, DataType::Int32, &from_hex("010000000117000000050000000a0000000a"), 4).unwrap();
+    assert_eq!(support::bits(&regular), support::bits(&Values::Int32(vec![10, 20, 30, 50])));
+    let column = from_hex("01000000011700000005000000000000000a000000000000000a");
+    let regular = back(Encoding::Regular, DataType::Int64, &column, 4).unwrap();
+    assert_eq!(support::bits(&regular), support::bits(&Values::Int64(vec![10, 20, 30, 50])));
 }
 
 /// Scaled columns in which some values are not scaled, by libtsfile.

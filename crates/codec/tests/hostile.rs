@@ -9,7 +9,9 @@ use tsloom_model::{Compression, DataType, Encoding, Error, ErrorKind, TextValues
 const TWO_DECIMALS: EncodeOptions = EncodeOptions { max_point_number: Some(2) };
 
 fn sample(data_type: DataType, length: usize) -> Values {
-    let wave = |row: usize| (row * row % 97) as i64 * if row % 5 == 0 { -3 } else { 1 } + if row % 50 > 30 { 1 << 20 } else { 0 };
+    let wave = |row: usize| {
+        (row * row % 97) as i64 * if row.is_multiple_of(5) { -3 } else { 1 } + if row % 50 > 30 { 1 << 20 } else { 0 }
+    };
     let rows = 0..length;
     match data_type {
         DataType::Boolean => Values::Boolean(rows.map(|row| row % 7 < 3).collect()),

@@ -102,7 +102,7 @@ fn every_width() {
     for (data_type, encoding) in exact_pairs() {
         for width in 1..=64 {
             let mask = u64::MAX >> (64 - width);
-            for length in [1, 2, 7, 8, 9, 63, 64, 65, 128, 129, 130, 258, 259, 300] {
+            for length in [1, 2, 9, 64, 129, 130, 300] {
                 check(data_type, encoding, &numbers(width).take(length).map(|bits| bits & mask).collect::<Vec<_>>());
                 // Steps of exactly this width, up and down.
                 check(data_type, encoding, &(0..length as u64).map(|row| row % 2 * mask).collect::<Vec<_>>());

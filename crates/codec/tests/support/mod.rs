@@ -1,11 +1,17 @@
 //! What the tests of this crate share: hexadecimal, and columns as bits so that NaN compares.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+use std::cell::RefCell;
+
 use tsloom_codec::{DecodeScratch, EncodeOptions, EncodeScratch, decode, encode};
 use tsloom_model::{DataType, Encoding, Result, TextValues, Values};
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub(crate) fn from_hex(text: &str) -> Vec<u8> {
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).expect("hexadecimal")).collect()
 }
 
 pub(crate) fn values(cells: &[&str]) -> Values {
@@ -14,10 +20,15 @@ pub(crate) fn values(cells: &[&str]) -> Values {
     Values::Text(text)
 }
 
+thread_local! {
+    /// Used for every column of a test: what came before must not show.
+    static SCRATCH: RefCell<EncodeScratch> = RefCell::default();
+}
+
 /// The encoded column, appended behind bytes that must stay.
 pub(crate) fn encoded(encoding: Encoding, data_type: DataType, values: &Values, options: EncodeOptions) -> Result<Vec<u8>> {
     let mut out = vec![0xaa; 3];
-    let result = encode(encoding, values.as_values(), data_type, options, &mut out, &mut EncodeScratch::default());
+    let result = SCRATCH.with_borrow_mut(|scratch| encode(encoding, values.as_values(), data_type, options, &mut out, scratch));
     assert_eq!(out[..3], [0xaa; 3]);
     if result.is_err() {
         assert_eq!(out.len(), 3, "an error leaves the output as it was");
