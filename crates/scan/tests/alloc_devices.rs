@@ -45,5 +45,5 @@ fn the_next_device_allocates_nothing() {
         1,
         600,
     );
-    check("cpp/pages_chunks", "t", &all.clone().row_budget(64), 4, 2);
+    check("cpp/pages_chunks", "t", &all.clone().row_budget(64), 12, 2);
 }
