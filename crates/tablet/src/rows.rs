@@ -136,6 +136,21 @@ impl<'a> TabletRef<'a> {
         })
     }
 
+    /// [`written_columns`](Self::written_columns) without moving them about: what the writer of whole columns uses.
+    #[inline(always)]
+    pub(crate) fn each_written(&self, mut visit: impl FnMut(&ColumnRows<'a>)) {
+        match self.source {
+            Source::Owned(tablet) => {
+                for index in &tablet.touched {
+                    if let Some(column) = self.owned_column(tablet, *index as usize) {
+                        visit(&column);
+                    }
+                }
+            }
+            Source::Views(_) => self.written_columns().for_each(|column| visit(&column)),
+        }
+    }
+
     /// The columns that have marks in the bitmap section, ascending, and their null rows.
     pub(crate) fn marked_columns(&self) -> impl Iterator<Item = (usize, NullWords<'a>)> {
         let rows = *self;
@@ -158,7 +173,7 @@ impl<'a> TabletRef<'a> {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn owned_column(&self, tablet: &'a Tablet, index: usize) -> Option<ColumnRows<'a>> {
         let column = &tablet.columns[index];
         if !column.is_written() {
@@ -211,6 +226,7 @@ impl ColumnRows<'_> {
     }
 
     /// Bytes of the slots.
+    #[inline]
     pub(crate) fn slots_size(&self, values: ValuesRef<'_>) -> usize {
         let ValuesRef::Text(text) = values else {
             return values.len() * values.physical().width().expect("all but text have a width");

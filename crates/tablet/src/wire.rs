@@ -119,14 +119,14 @@ impl TabletRef<'_> {
 
         place.put([1]);
         let mut next = 0;
-        for column in self.written_columns() {
+        self.each_written(|column| {
             if let Some(values) = column.values {
                 place.zeros(column.index - next);
                 next = column.index + 1;
                 place.put([1]);
-                fill_slots(place.take(column.slots_size(values)), values, &column);
+                fill_slots(place.take(column.slots_size(values)), values, column);
             }
-        }
+        });
         place.zeros(column_count - next);
         assert!(place.rest.is_empty(), "serialized_size is what was written");
     }
@@ -204,6 +204,7 @@ pub(crate) fn fill_bitmap<S: Slot>(out: &mut [S], nulls: NullWords<'_>) {
 }
 
 /// Writes the slots of a column into a place of exactly their size.
+#[inline]
 pub(crate) fn fill_slots<S: Slot>(out: &mut [S], values: ValuesRef<'_>, column: &ColumnRows<'_>) {
     match values {
         ValuesRef::Boolean(values) => bulk::write_bools(out, values),
