@@ -6,7 +6,6 @@
 //! ```
 
 #[path = "../tests/common/samples.rs"]
-#[expect(dead_code, unreachable_pub, reason = "shared with the tests, which use more of it")]
 mod samples;
 
 use std::error::Error;

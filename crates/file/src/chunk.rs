@@ -160,7 +160,10 @@ mod tests {
     fn sizes_that_lie_are_errors_with_their_place() {
         let long = chunk(0x45, &[3, 9, b'a']);
         let error = ChunkRef::parse(&long, 1000).unwrap().pages().next().unwrap().unwrap_err();
-        assert_eq!(error.to_string(), "page header at offset 1007: compressed size 9 is past the end of the chunk (1 bytes left)");
+        assert_eq!(
+            error.to_string(),
+            "page header at offset 1007: compressed size 9 is past the end of the chunk (1 bytes left)"
+        );
         let second = chunk(0x45, &[0, 0]);
         let pages: Vec<_> = ChunkRef::parse(&second, 1000).unwrap().pages().collect();
         let error = pages[1].as_ref().unwrap_err();

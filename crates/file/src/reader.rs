@@ -23,7 +23,7 @@ use std::fs::File;
 use std::path::Path;
 
 use tsloom_encoding::WireReader;
-use tsloom_format::{HEAD_SIZE, MAGIC, TAIL_SIZE, TsFileMetadata, VERSION, VERSION_3, marker};
+use tsloom_format::{HEAD_SIZE, MAGIC, TAIL_SIZE, TableRoot, TsFileMetadata, VERSION, VERSION_3, marker};
 use tsloom_io::ReadAt;
 use tsloom_model::{Error, ErrorKind, FileOffset, Grouped, Limits, Result, TableSchema};
 
@@ -166,7 +166,7 @@ impl<R: ReadAt> FileReader<R> {
     /// Names in the device index, ascending: tables, and segment 0 of tree-model devices. A version 3 file has the one
     /// name "" for all its devices.
     pub fn table_names(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.metadata.tables.iter().map(|table| table.name())
+        self.metadata.tables.iter().map(TableRoot::name)
     }
 
     /// One past the last byte of the body: no chunk reaches further.

@@ -190,7 +190,7 @@ impl<W: Write> FileWriter<W> {
     /// Time of the last row of a device, which the next must pass; `None` for a device without rows.
     pub fn last_time(&self, device: &DeviceId) -> Option<i64> {
         let table = self.table_index(device.table()).ok()?;
-        let index = self.devices.find(table, device.table(), device.segments().skip(1))?;
+        let index = self.devices.find(table, device.table(), &device.segments().skip(1))?;
         self.devices.get(index).last_time()
     }
 
@@ -232,16 +232,47 @@ impl<W: Write> FileWriter<W> {
     }
 
     fn flush_device(&mut self, index: usize, last: bool) -> Result<()> {
+        if self.devices.get(index).group.as_ref().is_some_and(|group| !group.page_is_empty()) {
+            self.end_page(index)?;
+        }
+        self.write_group(index, last)?;
+        let device = self.devices.get_mut(index);
+        if let Some(group) = device.group.take() {
+            self.tables[device.table].keep(group);
+        }
+        Ok(())
+    }
+
+    /// Ends the open page of a device, which has a row.
+    fn end_page(&mut self, index: usize) -> Result<()> {
+        let Some(group) = &mut self.devices.get_mut(index).group else {
+            return Ok(());
+        };
+        let is_wide = group.prepare_page();
+        if (is_wide || group.has_wide_page) && group.time_chunk.page_count() > 0 {
+            self.write_group(index, false)?;
+        }
+        let device = self.devices.get_mut(index);
+        if let Some(group) = &mut device.group {
+            let before = group.byte_count();
+            group.encode_page(&self.tables[device.table], is_wide, &mut self.scratch)?;
+            self.buffered = self.buffered + group.byte_count() - before;
+        }
+        Ok(())
+    }
+
+    /// Writes the finished pages of a device as one chunk group.
+    fn write_group(&mut self, index: usize, last: bool) -> Result<()> {
         self.sink.check()?;
         let device = self.devices.get_mut(index);
         let Some(mut group) = device.group.take() else {
             return Ok(());
         };
+        self.summary.chunk_count += device.write_group(&group, &self.tables[device.table], &mut self.sink, last)?;
         self.buffered -= group.byte_count();
-        let table = &mut self.tables[device.table];
-        group.seal_page(table, &mut self.scratch)?;
-        self.summary.chunk_count += device.write_group(&group, table, &mut self.sink, last)?;
-        table.keep(group);
+        group.clear_chunks();
+        self.buffered += group.byte_count();
+        device.group = Some(group);
         Ok(())
     }
 }

@@ -144,10 +144,10 @@ fn check_tables(reader: &FileReader, lines: &[Value]) {
         assert_eq!(table.columns().len(), columns.len());
         for (column, expected) in table.columns().iter().zip(columns) {
             assert_eq!(column.name, *expected["name"].as_str().unwrap());
-            assert_eq!((column.data_type.name(), column.category.name()), (
-                expected["type"].as_str().unwrap(),
-                expected["category"].as_str().unwrap()
-            ));
+            assert_eq!(
+                (column.data_type.name(), column.category.name()),
+                (expected["type"].as_str().unwrap(), expected["category"].as_str().unwrap())
+            );
         }
     }
 }

@@ -25,21 +25,27 @@ fn statistics_json(statistics: StatisticsRef<'_>) -> Value {
             put("sum_long", sum.into());
         }
         StatisticValues::Int32 { min, max, first, last, sum } => {
-            [("min", min), ("max", max), ("first", first), ("last", last)].map(|(key, value)| put(key, value.into()));
+            [("min", min), ("max", max), ("first", first), ("last", last)]
+                .into_iter()
+                .for_each(|(key, value)| put(key, value.into()));
             if is_date { put("sum_double", hex((sum as f64).to_be_bytes())) } else { put("sum_long", sum.into()) }
         }
         StatisticValues::Int64 { min, max, first, last, sum } => {
-            [("min", min), ("max", max), ("first", first), ("last", last)].map(|(key, value)| put(key, value.into()));
+            [("min", min), ("max", max), ("first", first), ("last", last)]
+                .into_iter()
+                .for_each(|(key, value)| put(key, value.into()));
             put("sum_double", hex(sum.to_be_bytes()));
         }
         StatisticValues::Float { min, max, first, last, sum } => {
             [("min", min), ("max", max), ("first", first), ("last", last)]
-                .map(|(key, value)| put(key, hex(value.to_be_bytes())));
+                .into_iter()
+                .for_each(|(key, value)| put(key, hex(value.to_be_bytes())));
             put("sum_double", hex(sum.to_be_bytes()));
         }
         StatisticValues::Double { min, max, first, last, sum } => {
             [("min", min), ("max", max), ("first", first), ("last", last)]
-                .map(|(key, value)| put(key, hex(value.to_be_bytes())));
+                .into_iter()
+                .for_each(|(key, value)| put(key, hex(value.to_be_bytes())));
             put("sum_double", hex(sum.to_be_bytes()));
         }
         StatisticValues::Text { first, last } => {
@@ -47,7 +53,9 @@ fn statistics_json(statistics: StatisticsRef<'_>) -> Value {
             put("last", hex(last));
         }
         StatisticValues::String { first, last, min, max } => {
-            [("min", min), ("max", max), ("first", first), ("last", last)].map(|(key, value)| put(key, hex(value)));
+            [("min", min), ("max", max), ("first", first), ("last", last)]
+                .into_iter()
+                .for_each(|(key, value)| put(key, hex(value)));
         }
     }
     json

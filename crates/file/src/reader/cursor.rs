@@ -176,7 +176,8 @@ impl DeviceCursor {
     pub fn seek<R: ReadAt>(&mut self, reader: &FileReader<R>, device: &DeviceId) -> Result<bool> {
         let found = self.descend(reader, device).map_err(|error| reader.blame(error.in_place("device index")))?;
         // Java orders by UTF-16 units, which differs from bytes for characters from U+E000 on; version 3 orders whole paths.
-        let order_is_sure = reader.version() != VERSION_3 && device.segments().flatten().all(|segment| segment.chars().all(|char| char < '\u{e000}'));
+        let order_is_sure = reader.version() != VERSION_3
+            && device.segments().flatten().all(|segment| segment.chars().all(|char| char < '\u{e000}'));
         if found || order_is_sure {
             return Ok(found);
         }

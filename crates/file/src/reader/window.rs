@@ -30,8 +30,12 @@ impl Window {
     pub(super) fn get<'a, R: ReadAt>(&'a mut self, reader: &'a FileReader<R>, start: u64, end: u64) -> Result<&'a [u8]> {
         let (area_start, area_end) = (reader.metadata.meta_offset, reader.footer_offset);
         if start < area_start || end > area_end || start > end {
-            let message =
-                format!("bytes up to {} are outside the metadata, {} to {}", Grouped(end), Grouped(area_start), Grouped(area_end));
+            let message = format!(
+                "bytes up to {} are outside the metadata, {} to {}",
+                Grouped(end),
+                Grouped(area_start),
+                Grouped(area_end)
+            );
             return Err(Error::new(ErrorKind::Corrupt, message).at(FileOffset::new(start)));
         }
         if let Some(area) = &reader.area {

@@ -12,7 +12,6 @@ use std::ops::Range;
 use bytes::BufMut;
 use tsloom_bitmap::{NullWords, presence, words};
 use tsloom_codec::compress::{CompressScratch, compress};
-use tsloom_codec::encode;
 use tsloom_encoding::{ToWire, WirePut, uvar_size};
 use tsloom_format::{ChunkHeader, ChunkKind, SeriesType, Statistics};
 use tsloom_model::{ColumnView, Compression, Encoding, Error, ErrorKind, Result, Values, ValuesRef};
@@ -118,7 +117,6 @@ impl ChunkBuffer {
     }
 }
 
-
 /// What a chunk header says besides what its pages do.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChunkParts<'a> {
@@ -168,6 +166,15 @@ impl ColumnBuffer {
         self.is_used = false;
         self.clear_page();
         self.chunk.clear();
+    }
+
+    /// Forgets the finished pages and keeps the open one.
+    pub(super) fn clear_chunk(&mut self) {
+        self.chunk.clear();
+        self.is_used = !self.values.is_empty();
+        if !self.is_used {
+            self.clear_page();
+        }
     }
 
     fn clear_page(&mut self) {
@@ -221,26 +228,31 @@ impl ColumnBuffer {
         self.nulls.resize(words::word_count(row_end), 0);
     }
 
-    /// Ends the open page, which has the rows of `times`.
-    pub(super) fn seal_page(&mut self, times: &[i64], field: &Field, scratch: &mut Scratch) -> Result<()> {
+    /// Gathers the statistics of the open page, which has the rows of `times`.
+    pub(super) fn prepare_page(&mut self, times: &[i64]) {
         self.pad_to(times.len());
+        self.chunk.page_statistics.clear();
+        if !self.values.is_empty() {
+            let nulls = self.has_nulls.then(|| NullWords::new(&self.nulls, 0, times.len()));
+            let (first, last) = present_ends(nulls, times.len());
+            self.chunk.page_statistics.add_values(times[first], times[last], self.values.as_values());
+        }
+    }
+
+    /// Ends the open page, which was prepared and has so many rows.
+    pub(super) fn encode_page(&mut self, row_count: usize, field: &Field, scratch: &mut Scratch) -> Result<()> {
         if self.values.is_empty() {
             self.chunk.push_empty_pages(1);
             self.clear_page();
             return Ok(());
         }
-        let nulls = self.has_nulls.then(|| NullWords::new(&self.nulls, 0, times.len()));
-        let (first, last) = present_ends(nulls, times.len());
-        let values = self.values.as_values();
-        self.chunk.page_statistics.clear();
-        self.chunk.page_statistics.add_values(times[first], times[last], values);
-
-        let body = &mut scratch.body;
+        let nulls = self.has_nulls.then(|| NullWords::new(&self.nulls, 0, row_count));
+        let Scratch { body, encode, compress } = scratch;
         body.clear();
-        body.put_i32(i32::try_from(times.len()).expect("page_rows_max is at most i32::MAX"));
-        presence::append_from_nulls(nulls, times.len(), body);
-        encode(field.encoding, values, field.data_type, field.options, body, &mut scratch.encode)?;
-        self.chunk.push_page(body, field.compression, &mut scratch.compress)?;
+        body.put_i32(i32::try_from(row_count).expect("page_rows_max is at most i32::MAX"));
+        presence::append_from_nulls(nulls, row_count, body);
+        tsloom_codec::encode(field.encoding, self.values.as_values(), field.data_type, field.options, body, encode)?;
+        self.chunk.push_page(body, field.compression, compress)?;
         self.clear_page();
         Ok(())
     }

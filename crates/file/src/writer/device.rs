@@ -54,7 +54,7 @@ impl Devices {
         &self,
         table: usize,
         table_name: &str,
-        tags: impl Iterator<Item = Option<&'a str>> + Clone,
+        tags: &(impl Iterator<Item = Option<&'a str>> + Clone),
     ) -> Option<usize> {
         let is_it = |device: &Device| device.table == table && device.id.is(table_name, tags.clone());
         if self.list.get(self.last).is_some_and(is_it) {
@@ -78,7 +78,7 @@ impl Devices {
         table_name: &'a str,
         tags: impl Iterator<Item = Option<&'a str>> + Clone,
     ) -> usize {
-        let index = self.find(table, table_name, tags.clone()).unwrap_or_else(|| {
+        let index = self.find(table, table_name, &tags).unwrap_or_else(|| {
             let index = self.list.len();
             let next_of_hash = self.by_hash.insert(hash(table, tags.clone()), index as u32);
             let id = DeviceId::new(table_name, tags);

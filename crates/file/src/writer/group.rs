@@ -1,12 +1,17 @@
 //! The open chunk group of one device: rows of the open page, and the finished pages of every column.
 
 use tsloom_codec::encode_times;
+use tsloom_encoding::ToWire;
 use tsloom_format::SeriesType;
 use tsloom_model::{ColumnView, Result, ValuesRef};
 
 use super::Scratch;
 use super::column::{ChunkBuffer, ColumnBuffer};
 use super::table::Table;
+
+/// Statistics of a page past this size (four long strings) are kept out of page headers, by a chunk of its own for the page:
+/// libtsfile reads page headers of up to 4 KiB.
+const PAGE_STATISTICS_SIZE_MAX: usize = 2048;
 
 #[derive(Debug)]
 pub(super) struct Group {
@@ -16,6 +21,8 @@ pub(super) struct Group {
     /// One for each FIELD column; made when it has its first value.
     pub(super) columns: Vec<Option<Box<ColumnBuffer>>>,
     byte_count: usize,
+    /// True when the page that was finished last must be alone.
+    pub(super) has_wide_page: bool,
 }
 
 impl Group {
@@ -25,6 +32,7 @@ impl Group {
             time_chunk: ChunkBuffer::new(SeriesType::Time),
             columns: std::iter::repeat_with(|| None).take(field_count).collect(),
             byte_count: 0,
+            has_wide_page: false,
         }
     }
 
@@ -33,6 +41,12 @@ impl Group {
         self.time_chunk.clear();
         self.columns.iter_mut().flatten().for_each(|column| column.clear());
         self.byte_count = 0;
+        self.has_wide_page = false;
+    }
+
+    /// True when the open page has no row.
+    pub(super) fn page_is_empty(&self) -> bool {
+        self.times.is_empty()
     }
 
     /// Bytes that the rows and pages take.
@@ -40,32 +54,24 @@ impl Group {
         self.byte_count
     }
 
-    /// Adds the rows `start..` of `times` and `columns`, cutting pages on the way.
+    /// Adds rows to the open page, up to its end: as many of `times` as it takes, and the rows of `columns` from `start` on.
+    /// Returns how many, and whether the page is full.
     pub(super) fn append(
         &mut self,
         table: &Table,
         times: &[i64],
         columns: &[Option<ColumnView<'_>>],
         start: usize,
-        scratch: &mut Scratch,
-    ) -> Result<()> {
-        let mut done = 0;
-        while done < times.len() {
-            let room = table.page_rows_max - self.times.len();
-            let mut count = room.min(times.len() - done);
-            for (column, view) in self.columns.iter().zip(columns) {
-                if let Some(view) = view {
-                    let used = column.as_deref().map_or(0, ColumnBuffer::value_byte_count);
-                    count = rows_that_fit(view.slice(start + done, count), table.page_bytes_max.saturating_sub(used));
-                }
-            }
-            let is_full = self.append_to_page(table, &times[done..done + count], columns, start + done);
-            done += count;
-            if is_full {
-                self.seal_page(table, scratch)?;
+    ) -> (usize, bool) {
+        let mut count = times.len().min(table.page_rows_max - self.times.len());
+        for (column, view) in self.columns.iter().zip(columns) {
+            if let Some(view) = view {
+                let used = column.as_deref().map_or(0, ColumnBuffer::value_byte_count);
+                count = rows_that_fit(view.slice(start, count), table.page_bytes_max.saturating_sub(used));
             }
         }
-        Ok(())
+        let is_full = self.append_to_page(table, &times[..count], columns, start);
+        (count, is_full)
     }
 
     /// Adds rows that fit into the open page. True when the page is full.
@@ -97,31 +103,48 @@ impl Group {
         is_full
     }
 
-    /// Ends the open page in all columns; nothing happens when it has no row.
-    pub(super) fn seal_page(&mut self, table: &Table, scratch: &mut Scratch) -> Result<()> {
-        if self.times.is_empty() {
-            return Ok(());
-        }
+    /// Gathers the statistics of the open page. True when they are so wide that the page must be alone in its chunks.
+    pub(super) fn prepare_page(&mut self) -> bool {
         self.time_chunk.page_statistics.clear();
         self.time_chunk.page_statistics.add_times(&self.times);
-        scratch.body.clear();
-        encode_times(&self.times, &mut scratch.body);
-        let body = std::mem::take(&mut scratch.body);
-        let before = self.time_chunk.len();
-        let pushed = self.time_chunk.push_page(&body, table.time_compression, &mut scratch.compress);
-        scratch.body = body;
-        pushed?;
-        self.byte_count = self.byte_count + self.time_chunk.len() - before - size_of_val(&self.times[..]);
+        let mut is_wide = false;
+        for column in self.columns.iter_mut().flatten().filter(|column| column.is_used) {
+            column.prepare_page(&self.times);
+            is_wide |= column.chunk.page_statistics.wire_size() > PAGE_STATISTICS_SIZE_MAX;
+        }
+        is_wide
+    }
+
+    /// Ends the open page, which was prepared, in all columns.
+    pub(super) fn encode_page(&mut self, table: &Table, is_wide: bool, scratch: &mut Scratch) -> Result<()> {
+        let Scratch { body, compress, .. } = scratch;
+        body.clear();
+        encode_times(&self.times, body);
+        let before = self.time_chunk.len() + size_of_val(&self.times[..]);
+        self.time_chunk.push_page(body, table.time_compression, compress)?;
+        self.byte_count = self.byte_count + self.time_chunk.len() - before;
         for (column, field) in self.columns.iter_mut().zip(&table.fields) {
             let Some(column) = column.as_deref_mut().filter(|column| column.is_used) else {
                 continue;
             };
             let before = column.chunk.len() + column.value_byte_count();
-            column.seal_page(&self.times, field, scratch).map_err(|error| error.in_column(&field.name))?;
+            column.encode_page(self.times.len(), field, scratch).map_err(|error| error.in_column(&field.name))?;
             self.byte_count = self.byte_count + column.chunk.len() - before;
         }
         self.times.clear();
+        self.has_wide_page = is_wide;
         Ok(())
+    }
+
+    /// Forgets the finished pages, which were written, and keeps the open one.
+    pub(super) fn clear_chunks(&mut self) {
+        self.time_chunk.clear();
+        self.byte_count = size_of_val(&self.times[..]);
+        for column in self.columns.iter_mut().flatten() {
+            column.clear_chunk();
+            self.byte_count += column.value_byte_count();
+        }
+        self.has_wide_page = false;
     }
 }
 

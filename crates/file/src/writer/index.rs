@@ -22,6 +22,9 @@ use super::device::{Device, Devices};
 use super::table::Table;
 use super::{FileSummary, Sink, WriterOptions};
 
+/// Appends a node: its entries, where they end, and its type.
+type PutNode<K> = fn(&[(K, u64)], u64, NodeType, &mut Vec<u8>);
+
 /// Bytes that are gathered before they go out.
 const BUFFER_SIZE: usize = 1 << 20;
 
@@ -54,8 +57,7 @@ pub(super) fn write<W: Write>(
     order: &[usize],
     summary: &mut FileSummary,
 ) -> Result<()> {
-    let order: Vec<&Device> =
-        order.iter().map(|index| devices.get(*index)).filter(|device| !device.series.is_empty()).collect();
+    let order: Vec<&Device> = order.iter().map(|index| devices.get(*index)).filter(|device| !device.series.is_empty()).collect();
     summary.device_count = order.len() as u64;
     summary.series_count = order.iter().map(|device| device.series.len() as u64).sum();
 
@@ -136,7 +138,7 @@ fn write_levels<W: Write, K: Copy>(
     mut entries: Vec<(K, u64)>,
     mut end: u64,
     (leaf, inner): (NodeType, NodeType),
-    put: fn(&[(K, u64)], u64, NodeType, &mut Vec<u8>),
+    put: PutNode<K>,
 ) -> Result<Vec<u8>> {
     let mut node_type = leaf;
     while entries.len() > options.index_degree {
@@ -186,7 +188,8 @@ fn put_device_name(id: &DeviceId, out: &mut Vec<u8>) {
 }
 
 fn properties(options: &WriterOptions) -> Vec<Property> {
-    let plain = [("encryptLevel", Some("0")), ("encryptType", Some("org.apache.tsfile.encrypt.UNENCRYPTED")), ("encryptKey", Some(""))];
+    let plain =
+        [("encryptLevel", Some("0")), ("encryptType", Some("org.apache.tsfile.encrypt.UNENCRYPTED")), ("encryptKey", Some(""))];
     let own = options.properties.iter().map(|(key, value)| (key.as_str(), value.as_deref()));
     let property = |(key, value): (&str, Option<&str>)| Property {
         key: key.as_bytes().to_vec(),

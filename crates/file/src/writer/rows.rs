@@ -49,25 +49,30 @@ impl<W: Write> FileWriter<W> {
     /// Adds the rows `start..` of `columns`, one for each of `times`.
     fn append(&mut self, index: usize, times: &[i64], columns: &[Option<ColumnView<'_>>], start: usize) -> Result<()> {
         self.sink.check()?;
-        let device = self.devices.get_mut(index);
-        device.pass(times)?;
-        if times.is_empty() {
-            return Ok(());
+        self.devices.get_mut(index).pass(times)?;
+        // What was taken cannot be given back, so no error may leave a group half filled and the file open.
+        self.append_checked(index, times, columns, start).inspect_err(|_| self.sink.failed = true)
+    }
+
+    fn append_checked(&mut self, index: usize, times: &[i64], columns: &[Option<ColumnView<'_>>], start: usize) -> Result<()> {
+        let mut done = 0;
+        while done < times.len() {
+            let device = self.devices.get_mut(index);
+            let table = &mut self.tables[device.table];
+            let group = device.group.get_or_insert_with(|| table.take());
+            let before = group.byte_count();
+            let (count, is_full) = group.append(table, &times[done..], columns, start + done);
+            let chunk_bytes_max = table.chunk_bytes_max;
+            self.buffered = self.buffered + group.byte_count() - before;
+            done += count;
+            if is_full {
+                self.end_page(index)?;
+            }
+            if self.devices.get(index).group.as_ref().is_some_and(|group| group.byte_count() >= chunk_bytes_max) {
+                self.flush_device(index, false)?;
+            }
         }
-        let table = &mut self.tables[device.table];
-        let group = device.group.get_or_insert_with(|| table.take());
-        let before = group.byte_count();
-        // What was taken cannot be given back, so no error may leave the group half filled and the file open.
-        let appended = group.append(table, times, columns, start, &mut self.scratch);
-        self.sink.failed |= appended.is_err();
-        appended?;
-        let after = group.byte_count();
-        let chunk_bytes_max = table.chunk_bytes_max;
         self.summary.row_count += times.len() as u64;
-        self.buffered = self.buffered + after - before;
-        if after >= chunk_bytes_max {
-            self.flush_device(index, false)?;
-        }
         // Buffers grow by doubling: what is reserved can be twice what is used.
         if self.buffered > self.options.memory_bytes_max / 2 {
             self.flush_all(false)?;

@@ -22,6 +22,7 @@ pub(super) struct Table {
     pub(super) page_bytes_max: usize,
     pub(super) chunk_bytes_max: usize,
     pub(super) time_compression: Compression,
+    #[expect(clippy::vec_box, reason = "groups move between here and their device as the box they are")]
     spare: Vec<Box<Group>>,
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tsloom_file::{ChunkRef, FileReader, PageRef};
 
 /// The `.tsfile` files of a fixture folder, by name.
-pub fn fixtures(folder: &str) -> Vec<PathBuf> {
+pub(crate) fn fixtures(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(folder);
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<_> = entries
@@ -19,13 +19,13 @@ pub fn fixtures(folder: &str) -> Vec<PathBuf> {
 }
 
 /// The lines of the `.jsonl` beside a fixture.
-pub fn lines(path: &Path) -> Vec<Value> {
+pub(crate) fn lines(path: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path.with_extension("jsonl")).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The bytes of the chunk at `offset`.
-pub fn chunk_bytes(reader: &FileReader, offset: u64) -> Vec<u8> {
+pub(crate) fn chunk_bytes(reader: &FileReader, offset: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut prefix_size = 64;
     let size = loop {
@@ -41,6 +41,6 @@ pub fn chunk_bytes(reader: &FileReader, offset: u64) -> Vec<u8> {
 }
 
 /// The pages of a chunk.
-pub fn pages<'a>(chunk: &ChunkRef<'a>) -> Vec<PageRef<'a>> {
+pub(crate) fn pages<'a>(chunk: &ChunkRef<'a>) -> Vec<PageRef<'a>> {
     chunk.pages().map(Result::unwrap).collect()
 }

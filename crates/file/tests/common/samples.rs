@@ -6,7 +6,7 @@ use tsloom_model::{ColumnSchema, ColumnView, Compression, DataType, DeviceId, En
 
 /// A cell that owns its text.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Cell {
+pub(crate) enum Cell {
     Null,
     Boolean(bool),
     Int32(i32),
@@ -17,7 +17,7 @@ pub enum Cell {
 }
 
 impl Cell {
-    pub fn value(&self) -> tsloom_model::Value<'_> {
+    pub(crate) fn value(&self) -> tsloom_model::Value<'_> {
         use tsloom_model::Value;
         match self {
             Self::Null => Value::Null,
@@ -31,27 +31,27 @@ impl Cell {
     }
 }
 
-pub struct Row {
-    pub device: DeviceId,
-    pub time: i64,
-    pub cells: Vec<Cell>,
+pub(crate) struct Row {
+    pub(crate) device: DeviceId,
+    pub(crate) time: i64,
+    pub(crate) cells: Vec<Cell>,
 }
 
-pub struct Sample {
-    pub name: &'static str,
-    pub options: WriterOptions,
-    pub tables: Vec<TableSchema>,
+pub(crate) struct Sample {
+    pub(crate) name: &'static str,
+    pub(crate) options: WriterOptions,
+    pub(crate) tables: Vec<TableSchema>,
     /// In the order of writing.
-    pub rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
     /// Rows of one device in one call at most.
-    pub batch_rows: usize,
+    pub(crate) batch_rows: usize,
     /// Rows after which all groups are written out, again and again; 0 for never.
-    pub flush_rows: usize,
+    pub(crate) flush_rows: usize,
 }
 
 impl Sample {
     /// Writes the sample; neighbouring rows of one device go together.
-    pub fn write<W: std::io::Write>(&self, sink: W) -> Result<(W, FileSummary)> {
+    pub(crate) fn write<W: std::io::Write>(&self, sink: W) -> Result<(W, FileSummary)> {
         let mut writer = FileWriter::new(sink, self.options.clone())?;
         for table in &self.tables {
             writer.add_table(table)?;
@@ -71,14 +71,15 @@ impl Sample {
         writer.finish()
     }
 
-    pub fn table(&self, device: &DeviceId) -> &TableSchema {
+    pub(crate) fn table(&self, device: &DeviceId) -> &TableSchema {
         self.tables.iter().find(|table| table.name() == device.table()).expect("every device has a table")
     }
 }
 
 fn write_batch<W: std::io::Write>(writer: &mut FileWriter<W>, table: &TableSchema, rows: &[Row]) -> Result<()> {
     let times: Vec<i64> = rows.iter().map(|row| row.time).collect();
-    let columns: Vec<_> = table.fields().enumerate().map(|(field, column)| column_of(rows, field, &table.columns()[column])).collect();
+    let columns: Vec<_> =
+        table.fields().enumerate().map(|(field, column)| column_of(rows, field, &table.columns()[column])).collect();
     let views: Vec<_> = columns
         .iter()
         .zip(table.fields())
@@ -106,22 +107,22 @@ fn column_of(rows: &[Row], field: usize, column: &ColumnSchema) -> (Values, Vec<
 }
 
 /// Numbers that look random and are the same every time.
-pub struct Numbers(pub u64);
+pub(crate) struct Numbers(u64);
 
 impl Numbers {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let mixed = (self.0 ^ self.0 >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed ^ mixed >> 32
     }
 
-    pub fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 }
 
 /// A cell of a type, null in `nulls` of a hundred.
-pub fn cell(data_type: DataType, numbers: &mut Numbers, nulls: u64) -> Cell {
+pub(crate) fn cell(data_type: DataType, numbers: &mut Numbers, nulls: u64) -> Cell {
     if numbers.below(100) < nulls {
         return Cell::Null;
     }
@@ -132,9 +133,9 @@ pub fn cell(data_type: DataType, numbers: &mut Numbers, nulls: u64) -> Cell {
         DataType::Timestamp => Cell::Int64(1_700_000_000_000 + numbers.below(1 << 40) as i64),
         DataType::Float => Cell::Float((numbers.below(20_001) as f32 - 10_000.0) / 8.0),
         DataType::Double => Cell::Double((numbers.below(2_000_001) as f64 - 1_000_000.0) / 64.0),
-        DataType::Date => {
-            Cell::Int32((1900 + numbers.below(200) as i32) * 10_000 + (1 + numbers.below(12) as i32) * 100 + 1 + numbers.below(28) as i32)
-        }
+        DataType::Date => Cell::Int32(
+            (1900 + numbers.below(200) as i32) * 10_000 + (1 + numbers.below(12) as i32) * 100 + 1 + numbers.below(28) as i32,
+        ),
         DataType::Text | DataType::String => {
             let words = ["", "a", "Oslo", "naïve", "温度", "a longer text that repeats a longer text"];
             Cell::Text(words[numbers.below(6) as usize].as_bytes().to_vec())
@@ -144,7 +145,7 @@ pub fn cell(data_type: DataType, numbers: &mut Numbers, nulls: u64) -> Cell {
 }
 
 /// A table with a column of every type.
-pub fn all_types(name: &str, tags: usize) -> TableSchema {
+pub(crate) fn all_types(name: &str, tags: usize) -> TableSchema {
     let mut table = TableSchema::builder(name);
     for tag in 0..tags {
         table = table.tag(format!("tag{tag}"));
@@ -155,7 +156,13 @@ pub fn all_types(name: &str, tags: usize) -> TableSchema {
     table.build().expect("the schema is sound")
 }
 
-fn rows_of(table: &TableSchema, device: &DeviceId, times: impl Iterator<Item = i64>, nulls: u64, numbers: &mut Numbers) -> Vec<Row> {
+fn rows_of(
+    table: &TableSchema,
+    device: &DeviceId,
+    times: impl Iterator<Item = i64>,
+    nulls: u64,
+    numbers: &mut Numbers,
+) -> Vec<Row> {
     let row = |time| {
         let cells = table.fields().map(|column| cell(table.columns()[column].data_type, numbers, nulls)).collect();
         Row { device: device.clone(), time, cells }
@@ -192,7 +199,7 @@ fn options(set: impl FnOnce(tsloom_file::WriterOptionsBuilder) -> tsloom_file::W
 }
 
 /// All samples.
-pub fn samples() -> Vec<Sample> {
+pub(crate) fn samples() -> Vec<Sample> {
     let one_tag = all_types("all", 1);
     let mut samples = vec![
         small("all_types", vec![one_tag.clone()], interleaved(&one_tag, &devices(&one_tag, 3), 120, 30, 25)),
@@ -215,6 +222,7 @@ pub fn samples() -> Vec<Sample> {
         small("all_null", vec![one_tag.clone()], interleaved(&one_tag, &devices(&one_tag, 2), 70, 100, 70)),
     ];
     samples.extend([absent_columns(false), absent_columns(true), null_tags(), no_tags(), tags_only(), three_tables()]);
+    samples.push(long_strings());
     samples.extend([many_devices(256), many_devices(4), wide(256), wide(4), unicode(), long_text(), encodings()]);
     samples
 }
@@ -316,6 +324,26 @@ fn long_text() -> Sample {
     Sample { options: options(|builder| builder.page_bytes_max(8_000)), ..small("long_text", vec![table], rows) }
 }
 
+/// Now and then a text too long for the statistics of a page header.
+fn long_strings() -> Sample {
+    let table = TableSchema::builder("wide").tag("id").field("s", DataType::String).field("i", DataType::Int32);
+    let table = table.field("t", DataType::Text).build().expect("the schema is sound");
+    let mut rows = Vec::new();
+    for time in 0..90 {
+        let text = |size: usize| Cell::Text(vec![b'a' + (time % 26) as u8; size]);
+        let s = if time % 23 == 0 {
+            text(5_000)
+        } else if time % 3 == 0 {
+            Cell::Null
+        } else {
+            text(9)
+        };
+        let t = if time == 89 { text(4_000) } else { Cell::Null };
+        rows.push(Row { device: DeviceId::new("wide", [Some("d")]), time, cells: vec![s, Cell::Int32(time as i32), t] });
+    }
+    Sample { options: options(|builder| builder.page_rows_max(10)), ..small("long_strings", vec![table], rows) }
+}
+
 /// Encodings and compressions that are not the defaults.
 fn encodings() -> Sample {
     let field = |name: &str, data_type, encoding, compression| {
@@ -334,8 +362,5 @@ fn encodings() -> Sample {
         .build()
         .expect("the schema is sound");
     let rows = interleaved(&table, &devices(&table, 2), 150, 20, 50);
-    Sample {
-        options: options(|builder| builder.time_compression(Compression::Snappy)),
-        ..small("encodings", vec![table], rows)
-    }
+    Sample { options: options(|builder| builder.time_compression(Compression::Snappy)), ..small("encodings", vec![table], rows) }
 }
