@@ -7,10 +7,13 @@ use tsloom_bitmap::words;
 use tsloom_encoding::{Truncated, WireError};
 use tsloom_model::TextValues;
 
-use crate::layout::cell_size;
+use crate::layout::{cell_size, short_cell};
 
-/// Room kept behind the last byte, so that short cells can be copied by a fixed width.
-const SLACK: usize = 32;
+/// Cells up to this length are copied by this width.
+const SHORT: usize = 32;
+
+/// Room made for more cells when there is none.
+const ROOM: usize = 1024;
 
 /// What was read.
 pub(super) struct Cells {
@@ -38,53 +41,74 @@ pub(super) fn read(
     offsets.resize(row_count + 1, 0);
     offsets[0] = 0;
     let mut cells = Cells { size: 0, longest: 0, has_unmarked: false };
-    let mut written = 0;
-    for row in 0..row_count {
+    let (mut row, mut written) = (0, 0);
+    while row < row_count {
+        let run = if is_marked { words::load(nulls, row).trailing_zeros() as usize } else { row_count };
+        let end = row_count.min(row + run);
+        let short = read_short(&bytes[cells.size..], &mut offsets[row + 1..end + 1], out, written);
+        row += short.count;
+        cells.size += short.size;
+        written += short.written;
+        cells.longest = cells.longest.max(short.longest);
+        if row == row_count {
+            break;
+        }
+        // One cell that is long, missing, null, broken or near an end.
         let rest = &bytes[cells.size..];
         let size = cell_size(rest).map_err(|error| (error, cells.size))?;
         cells.size += size;
         let is_null = is_marked && words::get(nulls, row);
-        if !is_null {
-            if size >= 5 {
-                let length = size - 5;
-                copy_cell(out, written, &rest[5..], length);
-                written += length;
-                cells.longest = cells.longest.max(length as u32);
-            } else {
-                nulls.resize(words::word_count(row_count), 0);
-                words::set(nulls, row);
-                cells.has_unmarked = true;
-            }
+        if !is_null && size >= 5 {
+            copy_exact(out, written, &rest[5..size]);
+            written += size - 5;
+            cells.longest = cells.longest.max((size - 5) as u32);
+        } else if !is_null {
+            nulls.resize(words::word_count(row_count), 0);
+            words::set(nulls, row);
+            cells.has_unmarked = true;
         }
-        offsets[row + 1] = written as u32;
+        row += 1;
+        offsets[row] = written as u32;
     }
     out.truncate(written);
     Ok(cells)
 }
 
-/// Copies the first `length` bytes of `source` to `out[at..]`, and more than these when it is quicker.
-#[inline(always)]
-fn copy_cell(out: &mut Vec<u8>, at: usize, source: &[u8], length: usize) {
-    if out.len() < at + length + SLACK {
-        grow(out, at + length + SLACK);
-    }
-    let place = &mut out[at..];
-    if length <= 16
-        && let (Some(place), Some(source)) = (place.first_chunk_mut::<16>(), source.first_chunk::<16>())
-    {
-        *place = *source;
-    } else if length <= 32
-        && let (Some(place), Some(source)) = (place.first_chunk_mut::<32>(), source.first_chunk::<32>())
-    {
-        *place = *source;
-    } else {
-        place[..length].copy_from_slice(&source[..length]);
-    }
+/// A run of short cells.
+struct Short {
+    count: usize,
+    /// Bytes on the wire, and bytes of text.
+    size: usize,
+    written: usize,
+    longest: u32,
 }
 
-/// Bytes past the last cell are cut off at the end, so growth follows what was read.
-#[cold]
-fn grow(out: &mut Vec<u8>, size: usize) {
-    let size = size.max(out.len().saturating_mul(2));
-    out.resize(size, 0);
+/// Copies cells to `out[start..]` and notes their ends, as long as they are there, short, and `SHORT` bytes can be copied whatever
+/// their length.
+fn read_short(bytes: &[u8], ends: &mut [u32], out: &mut [u8], start: usize) -> Short {
+    let (mut count, mut at, mut to, mut longest) = (0, 0, start, 0);
+    for end in ends {
+        let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk::<{ 5 + SHORT }>()) else { break };
+        let Some(place) = out.get_mut(to..).and_then(|rest| rest.first_chunk_mut::<SHORT>()) else { break };
+        let Some(length) = short_cell(window).filter(|length| *length <= SHORT) else { break };
+        // Upwards and in halves: stores that overlap in the other order take twice the time.
+        place[..16].copy_from_slice(&window[5..21]);
+        place[16..].copy_from_slice(&window[21..]);
+        at += 5 + length;
+        to += length;
+        longest = longest.max(length);
+        *end = to as u32;
+        count += 1;
+    }
+    Short { count, size: at, written: to - start, longest: longest as u32 }
+}
+
+/// Copies a cell to `out[at..]` and leaves room for short ones behind it. Bytes past the last cell are cut off at the end, so growth
+/// follows what was read.
+fn copy_exact(out: &mut Vec<u8>, at: usize, cell: &[u8]) {
+    let end = at + cell.len();
+    if out.len() < end + SHORT {
+        out.resize(end + ROOM, 0);
+    }
+    out[at..end].copy_from_slice(cell);
 }
