@@ -13,7 +13,7 @@ use tsloom::DataType;
 #[command(name = "tsloom", version, arg_required_else_help = true)]
 pub(crate) struct Cli {
     /// Say on standard error what was done
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 900)]
     pub(crate) verbose: bool,
 
     #[command(subcommand)]
@@ -39,6 +39,7 @@ milliseconds since 1970 or RFC 3339. A file is read twice: each column gets the 
 and STRING that holds every cell; a pipe is judged by its first 10,000 rows. Numbers with leading zeros are text.
 A TsFile takes rows that rise in time within each device; a store takes them in any order.
 
+Examples:
   tsloom import wind.csv --out wind.tsfile --tag turbine
   tsloom import wind.csv --store lab.tsloom --ack
   zcat wind.csv.gz | tsloom import - --out wind.tsfile --table wind")]
@@ -79,11 +80,11 @@ pub(crate) struct ImportArgs {
     pub(crate) on_error: OnError,
 
     /// Rows of the input in one write to the store
-    #[arg(long, value_name = "N", default_value_t = 1024, requires = "store", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1024, conflicts_with = "out", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) batch_rows: u32,
 
     /// Print {"acknowledged_rows": N} when the first N rows of the input are durable, after each batch
-    #[arg(long, requires = "store")]
+    #[arg(long, conflicts_with = "out")]
     pub(crate) ack: bool,
 }
 
@@ -109,7 +110,7 @@ pub(crate) enum OnDuplicate {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnError {
-    /// Stop and leave nothing behind
+    /// Stop; no file is left behind, a store keeps the batches before
     Stop,
     /// Go on, and say at the end how many lines were left out
     Skip,
@@ -117,6 +118,7 @@ pub(crate) enum OnError {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Examples:
   tsloom cat wind.tsfile --columns power_kw,wind_speed_ms -n 10
   tsloom cat --store lab.tsloom -t wind --where-tag turbine=R80711 --start 2014-02-01T00:00:00Z -f ndjson")]
 pub(crate) struct CatArgs {

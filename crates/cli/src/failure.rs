@@ -93,9 +93,6 @@ mod tests {
     #[test]
     fn a_closed_pipe_is_no_failure_of_ours() {
         assert!(matches!(Failure::of_stdout(&io::ErrorKind::BrokenPipe.into()), Failure::PipeClosed));
-        assert!(matches!(
-            Failure::of_stdout(&io::ErrorKind::StorageFull.into()),
-            Failure::Said { exit: Exit::Failed, .. }
-        ));
+        assert!(matches!(Failure::of_stdout(&io::ErrorKind::StorageFull.into()), Failure::Said { exit: Exit::Failed, .. }));
     }
 }

@@ -5,10 +5,17 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod cat;
 mod failure;
+mod import;
 mod input;
+mod interrupt;
+mod opened;
+mod quickstart;
+mod schema;
 mod text;
 
+use std::io;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -35,6 +42,16 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(_cli: Cli) -> Outcome {
-    Ok(())
+fn run(cli: Cli) -> Outcome {
+    let mut out = io::stdout().lock();
+    match cli.verb {
+        Verb::Import(args) => {
+            // The acknowledgements of an import take the lock line by line.
+            drop(out);
+            import::run(&args, cli.verbose)
+        }
+        Verb::Cat(args) => cat::run(&args, &mut out),
+        Verb::Schema(args) => schema::run(&args, &mut out),
+        Verb::Quickstart => quickstart::run(&mut out),
+    }
 }

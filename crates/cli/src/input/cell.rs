@@ -1,8 +1,8 @@
 //! One cell of a CSV: is it null, which types hold it, and what is its value.
 //!
-//! Two readings of the same text, on purpose. **Strict** decides types by itself and so never changes what the cell
-//! says: `007`, `+7` and integers that neither an INT64 nor a DOUBLE holds exactly are text. **Told** obeys `--type` and
-//! takes whatever the type can read.
+//! Two readings of the same text, on purpose. **Strict** is for types that were found, and never changes what a cell
+//! says: `007`, `+7` and integers that neither an INT64 nor a DOUBLE holds exactly are text. **Told** obeys `--type` (and
+//! a table that is there) and takes whatever the type can read.
 
 use tsloom::DataType;
 use tsloom::model::{Date, Value};
@@ -32,6 +32,8 @@ pub(crate) enum Reading {
     Strict,
     /// The type was told.
     Told,
+    /// The table that is there has this type; read as told.
+    Fixed,
 }
 
 /// The value of one cell, owned so that a row can wait for its duplicates.
@@ -81,7 +83,7 @@ pub(crate) fn parse(cell: RawCell<'_>, data_type: DataType, reading: Reading) ->
     let text = text.trim_ascii();
     match reading {
         Reading::Strict => parse_strict(text, data_type),
-        Reading::Told => parse_told(text, data_type),
+        Reading::Told | Reading::Fixed => parse_told(text, data_type),
     }
 }
 
@@ -170,11 +172,7 @@ impl Fits {
 
     /// What holds both.
     pub(crate) fn and(self, other: Self) -> Self {
-        Self {
-            boolean: self.boolean && other.boolean,
-            int64: self.int64 && other.int64,
-            double: self.double && other.double,
-        }
+        Self { boolean: self.boolean && other.boolean, int64: self.int64 && other.int64, double: self.double && other.double }
     }
 
     /// The narrowest type.

@@ -119,9 +119,8 @@ impl Header {
     /// True when the rows need not be looked at to know the table.
     pub(crate) fn is_all_told(&self, told: Told<'_>) -> bool {
         !told.tags.is_empty()
-            && (0..self.len()).all(|column| {
-                column == self.time || self.is_told_tag(column, told) || self.told_type(column, told).is_some()
-            })
+            && (0..self.len())
+                .all(|column| column == self.time || self.is_told_tag(column, told) || self.told_type(column, told).is_some())
     }
 }
 
@@ -189,9 +188,13 @@ impl Plan {
         for column in table.columns() {
             let source = header.find(&column.name);
             if source.is_none() && column.category == ColumnCategory::Tag {
-                return Err(Failure::failed(format_args!("{input} has no column for TAG {} of table {}", column.name, table.name())));
+                return Err(Failure::failed(format_args!(
+                    "{input} has no column for TAG {} of table {}",
+                    column.name,
+                    table.name()
+                )));
             }
-            columns.push(PlanColumn { source: source.filter(|index| *index != header.time), reading: Reading::Told });
+            columns.push(PlanColumn { source: source.filter(|index| *index != header.time), reading: Reading::Fixed });
         }
         Ok(Self { schema: table.clone(), columns, header })
     }

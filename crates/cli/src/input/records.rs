@@ -104,9 +104,7 @@ impl fmt::Display for RecordError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(error) => error.fmt(f),
-            Self::TextAfterQuote { .. } => {
-                f.write_str("text after a closing quote (inside quotes, a quote is written twice)")
-            }
+            Self::TextAfterQuote { .. } => f.write_str("text after a closing quote (inside quotes, a quote is written twice)"),
             Self::Unclosed { .. } => f.write_str("a quote that is opened in this record is never closed"),
         }
     }

@@ -10,7 +10,7 @@ use std::vec;
 use tsloom::DataType;
 use tsloom::model::ColumnCategory;
 
-use super::cell::{self, Cell, Fits, Nulls};
+use super::cell::{self, Cell, Fits, Nulls, Reading};
 use super::plan::{Plan, PlanColumn};
 use super::records::{RawCell, Record, RecordError, Records};
 use crate::args::OnError;
@@ -43,6 +43,17 @@ pub(crate) struct Rows {
     record: Record,
     row_count: u64,
     skipped: Skipped,
+}
+
+/// What came of the next row of the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// A row of the table.
+    Row,
+    /// It cannot be read and is left out.
+    LeftOut,
+    /// There is none.
+    End,
 }
 
 /// The lines that were left out.
@@ -97,28 +108,25 @@ impl Rows {
         &self.skipped
     }
 
-    /// Puts the next row into `row`; `false` at the end.
+    /// Looks at the next row of the input and puts it into `row`, if it can be read.
     ///
     /// # Errors
-    /// The first line that cannot be read, unless such lines are to be left out.
-    pub(crate) fn next(&mut self, row: &mut Row) -> Outcome<bool> {
-        loop {
-            let outcome = match self.next_record() {
-                Ok(false) => return Ok(false),
-                Ok(true) => self.read_row(row),
-                Err(RecordError::TextAfterQuote { line }) => {
-                    Err(format!("{}:{line}: {}", self.input, RecordError::TextAfterQuote { line }))
-                }
-                Err(error) => return Err(fatal(&self.input, &error)),
-            };
-            self.row_count += 1;
-            let Err(message) = outcome else { return Ok(true) };
-            if self.on_error == OnError::Stop {
-                return Err(Failure::unreadable(message));
-            }
-            self.skipped.count += 1;
-            self.skipped.first.get_or_insert(message);
+    /// A line that cannot be read, unless such lines are to be left out.
+    pub(crate) fn next(&mut self, row: &mut Row) -> Outcome<Step> {
+        let outcome = match self.next_record() {
+            Ok(false) => return Ok(Step::End),
+            Ok(true) => self.read_row(row),
+            Err(error @ RecordError::TextAfterQuote { line }) => Err(format!("{}:{line}: {error}", self.input)),
+            Err(error) => return Err(fatal(&self.input, &error)),
+        };
+        self.row_count += 1;
+        let Err(message) = outcome else { return Ok(Step::Row) };
+        if self.on_error == OnError::Stop {
+            return Err(Failure::unreadable(message));
         }
+        self.skipped.count += 1;
+        self.skipped.first.get_or_insert(message);
+        Ok(Step::LeftOut)
     }
 
     fn next_record(&mut self) -> Result<bool, RecordError> {
@@ -169,7 +177,11 @@ impl Rows {
                 return format!("{place}: {} is not UTF-8", shown(&text));
             }
             let article = if column.data_type.name().starts_with('I') { "an" } else { "a" };
-            let advice = advice(&column.name, column.category, column.data_type, &text);
+            let advice = match (column.category, plan.reading) {
+                (ColumnCategory::Tag, _) => String::new(),
+                (_, Reading::Fixed) => format!(" (use --null {})", for_shell(&text)),
+                _ => advice(&column.name, column.data_type, &text),
+            };
             format!("{place}: {} is not {article} {}{advice}", shown(&text), column.data_type)
         })
     }
@@ -185,11 +197,8 @@ pub(crate) fn fatal(input: &str, error: &RecordError) -> Failure {
     }
 }
 
-/// The flag that would have avoided a misfit.
-fn advice(column: &str, category: ColumnCategory, data_type: DataType, text: &str) -> String {
-    if category == ColumnCategory::Tag {
-        return String::new();
-    }
+/// The flags that would have avoided a misfit.
+fn advice(column: &str, data_type: DataType, text: &str) -> String {
     let wider = match Fits::of(text.trim_ascii()).narrowest() {
         DataType::Double if data_type == DataType::Int64 => DataType::Double,
         DataType::Int64 if data_type == DataType::Int32 => DataType::Int64,
@@ -202,11 +211,7 @@ fn advice(column: &str, category: ColumnCategory, data_type: DataType, text: &st
 /// A text as one word of a shell.
 fn for_shell(text: &str) -> String {
     let is_plain = |character: char| character.is_alphanumeric() || "_-./+:,%@".contains(character);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
+    if !text.is_empty() && text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// A text in quotes, cut when it is long.
@@ -233,7 +238,7 @@ mod tests {
     #[test]
     fn advice_names_the_narrowest_type_that_helps() {
         let check = |data_type, text: &str, expected: &str| {
-            assert_eq!(advice("v", ColumnCategory::Field, data_type, text), expected);
+            assert_eq!(advice("v", data_type, text), expected);
         };
         check(DataType::Double, "n/a", " (use --null n/a or --type v=STRING)");
         check(DataType::Int64, "0.5", " (use --null 0.5 or --type v=DOUBLE)");

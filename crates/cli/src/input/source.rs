@@ -11,7 +11,7 @@ use super::infer::Guesses;
 use super::plan::{Header, Plan, Told};
 use super::records::{Record, RecordError, Records};
 use super::rows::{self, Rows, Sample};
-use crate::args::ImportArgs;
+use crate::args::OnError;
 use crate::failure::{Failure, Outcome};
 
 /// A pipe is judged by this many rows,
@@ -20,13 +20,42 @@ const SAMPLE_ROWS: usize = 10_000;
 /// or by fewer once they take this many bytes.
 const SAMPLE_BYTES: usize = 64 << 20;
 
+/// What is told about a CSV.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings<'a> {
+    /// About its columns.
+    pub(crate) told: Told<'a>,
+    /// What means null.
+    pub(crate) nulls: Nulls,
+    /// What becomes of a line that cannot be read.
+    pub(crate) on_error: OnError,
+}
+
 /// A CSV that was opened; its header is not read yet.
 pub(crate) struct Input {
     name: String,
     default_table: String,
-    /// The file, when it can be read from the start again.
-    again: Option<File>,
+    /// How to read it from the start again, when that can be.
+    again: Option<Again>,
     records: Records<Box<dyn Read>>,
+}
+
+/// Something that can be read twice.
+enum Again {
+    File(File),
+    Bytes(&'static [u8]),
+}
+
+impl Again {
+    fn reopen(self) -> io::Result<Box<dyn Read>> {
+        Ok(match self {
+            Self::File(mut file) => {
+                file.rewind()?;
+                Box::new(file)
+            }
+            Self::Bytes(bytes) => Box::new(bytes),
+        })
+    }
 }
 
 impl Input {
@@ -43,10 +72,17 @@ impl Input {
         if kind.is_dir() {
             return Err(Failure::unreadable(format_args!("{name} is a directory")));
         }
-        let again = if kind.is_file() { Some(file.try_clone().map_err(unreadable)?) } else { None };
+        let again = if kind.is_file() { Some(Again::File(file.try_clone().map_err(unreadable)?)) } else { None };
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase());
         let default_table = stem.filter(|_| again.is_some()).unwrap_or_else(|| "data".to_owned());
         Ok(Self { name, default_table, again, records: Records::new(Box::new(file) as Box<dyn Read>) })
+    }
+
+    /// A CSV that is in memory.
+    pub(crate) fn of_bytes(table: &str, bytes: &'static [u8]) -> Self {
+        let records = Records::new(Box::new(bytes) as Box<dyn Read>);
+        let name = format!("{table}.csv");
+        Self { name, default_table: table.to_owned(), again: Some(Again::Bytes(bytes)), records }
     }
 
     /// The name of the table unless another is told.
@@ -55,9 +91,8 @@ impl Input {
     }
 
     /// Reads what is needed to know the table, unless `existing` is it, and gets ready to read rows.
-    pub(crate) fn into_rows(mut self, args: &ImportArgs, table: &str, existing: Option<&TableSchema>) -> Outcome<Rows> {
-        let told = Told { time: args.time.as_deref(), tags: &args.tags, types: &args.types };
-        let nulls = Nulls { texts: args.nulls.clone() };
+    pub(crate) fn into_rows(mut self, settings: Settings<'_>, table: &str, existing: Option<&TableSchema>) -> Outcome<Rows> {
+        let Settings { told, nulls, on_error } = settings;
         let mut record = Record::default();
         match self.records.read(&mut record) {
             Ok(true) => {}
@@ -76,12 +111,12 @@ impl Input {
                 Plan::for_new_table(&self.name, table, header, &guesses, told)?
             }
         };
-        Ok(Rows::new(self.name, plan, nulls, args.on_error, sample, self.records))
+        Ok(Rows::new(self.name, plan, nulls, on_error, sample, self.records))
     }
 
     /// Shows rows to `guesses`: all of a file, which is then read again, or the first of a pipe, which are returned.
     fn judge(&mut self, guesses: &mut Guesses, nulls: &Nulls) -> Outcome<Sample> {
-        let Some(mut file) = self.again.take() else { return Ok(self.judge_sample(guesses, nulls)) };
+        let Some(again) = self.again.take() else { return Ok(self.judge_sample(guesses, nulls)) };
         let mut record = Record::default();
         loop {
             match self.records.read(&mut record) {
@@ -93,8 +128,8 @@ impl Input {
                 Err(error @ RecordError::Io(_)) => return Err(rows::fatal(&self.name, &error)),
             }
         }
-        file.rewind().map_err(|error| Failure::unreadable(format_args!("{}: {error}", self.name)))?;
-        self.records = Records::new(Box::new(file));
+        let source = again.reopen().map_err(|error| rows::fatal(&self.name, &RecordError::Io(error)))?;
+        self.records = Records::new(source);
         // The header was read before; it is passed over now.
         self.records.read(&mut record).map_err(|error| rows::fatal(&self.name, &error))?;
         Ok(Vec::new())

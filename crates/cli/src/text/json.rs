@@ -113,13 +113,13 @@ struct Member {
 }
 
 impl RowForm {
-    /// The form of rows whose block has the columns `projection` (positions in the schema) in this order.
-    pub(crate) fn new(schema: &TableSchema, projection: &[usize]) -> Self {
+    /// The form of rows of `schema` whose block has the columns with these positions in the schema, in this order.
+    pub(crate) fn new(schema: &TableSchema, columns: &[usize]) -> Self {
         let mut head = b"{\"table\": ".to_vec();
         push_text(&mut head, schema.name());
         head.extend_from_slice(b", \"time\": ");
         let mut form = Self { head, tags: Vec::new(), fields: Vec::new() };
-        for (position, &column) in projection.iter().enumerate() {
+        for (position, &column) in columns.iter().enumerate() {
             let column = &schema.columns()[column];
             // The time column, where a schema lists it, is the member "time" already.
             match column.category {

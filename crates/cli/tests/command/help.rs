@@ -1,0 +1,48 @@
+//! What the command says about itself, and how it ends when the command line is wrong.
+
+use crate::lab::Lab;
+
+fn help(words: &str) -> String {
+    let text = Lab::new().good(words);
+    // Lines as printed, without the spaces that clap puts at their ends.
+    text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn help_goes_to_standard_output() {
+    insta::assert_snapshot!("help", help("--help"));
+    insta::assert_snapshot!("help_import", help("import --help"));
+    insta::assert_snapshot!("help_cat", help("cat --help"));
+    insta::assert_snapshot!("help_schema", help("schema --help"));
+}
+
+#[test]
+fn version_is_that_of_the_package() {
+    assert_eq!(Lab::new().good("--version"), concat!("tsloom ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn a_wrong_command_line_ends_with_1() {
+    for words in [
+        "",
+        "frobnicate",
+        "cat",
+        "cat a.tsfile --store b",
+        "cat a.tsfile --no-such-flag",
+        "cat a.tsfile --start yesterday",
+        "cat a.tsfile -f parquet",
+        "cat a.tsfile --where-tag nonsense",
+        "cat a.tsfile --schema",
+        "import a.csv",
+        "import a.csv --out b --store c",
+        "import a.csv --out b --ack",
+        "import a.csv --out b --batch-rows 7",
+        "import a.csv --store b --batch-rows 0",
+        "import a.csv --out b --type v=DECIMAL",
+        "import a.csv --out b --type v",
+    ] {
+        let ended = Lab::new().run(words);
+        assert_eq!((ended.status, ended.stdout.as_str()), (1, ""), "{words}");
+        assert!(!ended.stderr.is_empty(), "{words}");
+    }
+}
