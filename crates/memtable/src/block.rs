@@ -7,10 +7,12 @@ use std::sync::Arc;
 
 use bytemuck::{cast_slice, cast_slice_mut};
 use tsloom_bitmap::{NullWords, words};
-use tsloom_model::{ColumnView, DataType, PhysicalType, TextRef, TimeRange, ValuesRef};
+use tsloom_model::{ColumnView, DataType, PhysicalType, TextRef, TimeRange, Value, ValuesRef};
 
-use crate::layout::{Layout, Slot};
+use crate::layout::{Layout, Run, Slot};
 use crate::pool::{Ledger, Slab};
+use crate::timefacts::TimeFacts;
+use crate::write::WriteColumns;
 
 /// What an `Arc` adds to what it holds: two counts.
 pub(crate) const ARC_BYTES: usize = 16;
@@ -18,9 +20,8 @@ pub(crate) const ARC_BYTES: usize = 16;
 /// Rows with their directory. 64 bytes, so that a block costs 80 beside its slab.
 #[derive(Debug)]
 pub(crate) struct Block {
-    slab: Slab<u64>,
+    cells: Cells,
     layout: Arc<Layout>,
-    rest: Option<Box<Rest>>,
     min_time: i64,
     max_time: i64,
     row_count: u32,
@@ -31,6 +32,13 @@ pub(crate) struct Block {
 }
 
 const _: () = assert!(size_of::<Block>() == 64);
+
+/// The memory of a block, without knowledge of what is written.
+#[derive(Debug)]
+struct Cells {
+    slab: Slab<u64>,
+    rest: Option<Box<Rest>>,
+}
 
 /// What most blocks have not: later parts, booleans, text.
 #[derive(Debug, Default)]
@@ -87,25 +95,120 @@ pub(crate) struct Active {
     pub(crate) has_nulls: bool,
 }
 
-/// Present columns of a write, ascending by column id. A column without a value anywhere is `None` or left out.
-pub trait WriteColumns {
-    /// Number of columns.
-    fn count(&self) -> usize;
-    /// The id of column `index`; ids rise strictly with the index.
-    fn id(&self, index: usize) -> u32;
-    /// All rows of column `index`, or `None` when it is absent.
-    fn view(&self, index: usize) -> Option<ColumnView<'_>>;
+impl Cells {
+    fn ledger(&self) -> &Arc<Ledger> {
+        self.slab.ledger()
+    }
+
+    fn rest_bytes(&self) -> usize {
+        self.rest.as_ref().map_or(0, |rest| rest.heap_bytes())
+    }
+
+    #[inline]
+    fn part_mut(&mut self, part: u16) -> &mut [u64] {
+        match part.checked_sub(1) {
+            None => &mut self.slab,
+            Some(index) => &mut self.rest.as_mut().expect("a later part is in the rest").parts[index as usize],
+        }
+    }
+
+    #[inline]
+    fn part(&self, part: u16) -> &[u64] {
+        match part.checked_sub(1) {
+            None => &self.slab,
+            Some(index) => &self.rest.as_ref().expect("a later part is in the rest").parts[index as usize],
+        }
+    }
+
+    fn bools(&self, slot: &Slot) -> &[bool] {
+        let rest = self.rest.as_ref().expect("booleans make a rest");
+        let slab = rest.bools[slot.part as usize].as_ref().expect("a part with booleans has their slab");
+        &slab[slot.values as usize..]
+    }
+
+    fn bools_mut(&mut self, slot: &Slot) -> &mut [bool] {
+        let rest = self.rest.as_mut().expect("booleans make a rest");
+        let slab = rest.bools[slot.part as usize].as_mut().expect("a part with booleans has their slab");
+        &mut slab[slot.values as usize..]
+    }
+
+    /// Numbers of one column from its first row on.
+    #[inline]
+    fn numbers_mut<T: bytemuck::Pod>(&mut self, slot: &Slot) -> &mut [T] {
+        cast_slice_mut(&mut self.part_mut(slot.part)[slot.values as usize..])
+    }
+
+    /// Writes rows `start..start + count` of `values` to the rows from `at` on.
+    #[inline(always)]
+    fn write_values(&mut self, slot: &Slot, at: usize, values: ValuesRef<'_>, start: usize, count: usize) {
+        match values {
+            ValuesRef::Int32(values) => copy_cells(self.numbers_mut(slot), at, values, start, count),
+            ValuesRef::Int64(values) => copy_cells(self.numbers_mut(slot), at, values, start, count),
+            ValuesRef::Float(values) => copy_cells(self.numbers_mut(slot), at, values, start, count),
+            ValuesRef::Double(values) => copy_cells(self.numbers_mut(slot), at, values, start, count),
+            ValuesRef::Boolean(values) => copy_cells(self.bools_mut(slot), at, values, start, count),
+            ValuesRef::Text(text) => self.write_text(slot, at, text.slice(start, count)),
+        }
+    }
+
+    fn write_text(&mut self, slot: &Slot, at: usize, text: TextRef<'_>) {
+        let ledger = Arc::clone(self.ledger());
+        let from = text.offsets()[0];
+        let bytes = &text.bytes()[from as usize..from as usize + text.byte_count()];
+        let arena = &mut self.rest.as_mut().expect("text makes a rest").arenas[slot.text as usize];
+        let base = u32::try_from(arena.used).expect("the list opens a new block before 4 GiB");
+        arena.append(&ledger, bytes);
+        let offsets = self.numbers_mut::<u32>(slot);
+        for (target, offset) in offsets[at + 1..].iter_mut().zip(&text.offsets()[1..]) {
+            *target = offset - from + base;
+        }
+    }
+
+    /// `count` null rows from `at` on.
+    fn write_absent(&mut self, slot: &Slot, at: usize, count: usize) {
+        words::set_range(&mut self.part_mut(slot.part)[slot.nulls as usize..], at, count);
+        if slot.physical == PhysicalType::Text {
+            let offsets = self.numbers_mut::<u32>(slot);
+            let end = offsets[at];
+            offsets[at + 1..=at + count].fill(end);
+        }
+    }
+
+    /// ORs the bits of rows `start..start + count` into those of the rows from `at` on.
+    #[inline]
+    fn mark(&mut self, slot: &Slot, at: usize, nulls: NullWords<'_>, start: usize, count: usize) {
+        let nulls = nulls.slice(start, count);
+        let target = &mut self.part_mut(slot.part)[slot.nulls as usize..];
+        if at.is_multiple_of(64) {
+            for (index, word) in target[at / 64..].iter_mut().take(nulls.word_count()).enumerate() {
+                *word |= nulls.word(index);
+            }
+        } else {
+            nulls.or_to(target, at);
+        }
+    }
 }
 
-impl WriteColumns for [(u32, ColumnView<'_>)] {
-    fn count(&self) -> usize {
-        self.len()
+/// Writes row `at` of the columns of a run. False when a value is null or has another form.
+#[inline(always)]
+fn set_run<T>(cells: &mut [T], run: &Run, at: usize, values: &[Value<'_>], get: impl Fn(Value<'_>) -> Option<T>) -> bool {
+    // A run is counted in words, except booleans: those have a slab of their own.
+    let scale = if run.physical == PhysicalType::Boolean { 1 } else { 8 / size_of::<T>() };
+    let mut index = run.values * scale + at;
+    for value in values {
+        let Some(value) = get(*value) else { return false };
+        cells[index] = value;
+        index += run.stride * scale;
     }
-    fn id(&self, index: usize) -> u32 {
-        self[index].0
-    }
-    fn view(&self, index: usize) -> Option<ColumnView<'_>> {
-        Some(self[index].1)
+    true
+}
+
+#[inline(always)]
+fn copy_cells<T: Copy>(target: &mut [T], at: usize, source: &[T], start: usize, count: usize) {
+    if count == 1 {
+        target[at] = source[start]; // a row: no call for a few bytes
+    } else {
+        target[at..at + count].copy_from_slice(&source[start..start + count]);
     }
 }
 
@@ -115,9 +218,8 @@ impl Block {
         ledger.charge(size_of::<Self>() + ARC_BYTES);
         let slab = Slab::new(ledger, layout.parts()[0].words as usize);
         let mut block = Self {
-            slab,
+            cells: Cells { slab, rest: None },
             layout,
-            rest: None,
             min_time: i64::MAX,
             max_time: i64::MIN,
             row_count: 0,
@@ -129,28 +231,31 @@ impl Block {
     }
 
     /// Makes the nulls and text offsets of the columns of a part right for the rows written so far: all null.
-    fn begin_part(&mut self, part: usize) {
-        let layout = Arc::clone(&self.layout);
-        let (row_count, ledger) = (self.row_count(), Arc::clone(self.slab.ledger()));
-        let bools = layout.parts()[part].bools as usize;
-        if bools > 0 || layout.text_count() > self.rest.as_ref().map_or(0, |rest| rest.arenas.len()) {
-            let before = self.rest.as_ref().map_or(0, |rest| rest.heap_bytes());
-            let rest = self.rest.get_or_insert_default();
+    fn begin_part(&mut self, part: u16) {
+        let row_count = self.row_count();
+        let Self { layout, cells, .. } = self;
+        let bools = layout.parts()[part as usize].bools as usize;
+        let arena_count = cells.rest.as_ref().map_or(0, |rest| rest.arenas.len());
+        if bools > 0 || layout.text_count() > arena_count {
+            let (ledger, before) = (Arc::clone(cells.ledger()), cells.rest_bytes());
+            let rest = cells.rest.get_or_insert_default();
             if bools > 0 {
-                rest.bools.resize_with(part, || None);
+                rest.bools.reserve_exact(part as usize + 1 - rest.bools.len());
+                rest.bools.resize_with(part as usize, || None);
                 rest.bools.push(Some(Slab::new(&ledger, bools)));
             }
-            rest.arenas.reserve_exact(layout.text_count() - rest.arenas.len());
+            rest.arenas.reserve_exact(layout.text_count() - arena_count);
             rest.arenas.resize_with(layout.text_count(), || Arena { slab: None, used: 0 });
-            ledger.charge(rest.heap_bytes() - before);
+            ledger.charge(cells.rest_bytes() - before);
         }
         let (start, count) = layout.null_area(part);
-        let slab = self.part_mut(part);
+        let slab = cells.part_mut(part);
         slab[start..start + count].fill(0);
-        for slot in layout.slots().iter().filter(|slot| slot.part as usize == part) {
-            if row_count > 0 {
-                words::set_range(&mut slab[slot.nulls as usize..], 0, row_count);
-            }
+        if row_count == 0 && layout.text_count() == 0 {
+            return;
+        }
+        for slot in layout.slots().iter().filter(|slot| slot.part == part) {
+            words::set_range(&mut slab[slot.nulls as usize..], 0, row_count);
             if slot.physical == PhysicalType::Text {
                 cast_slice_mut::<u64, u32>(&mut slab[slot.values as usize..])[..=row_count].fill(0);
             }
@@ -160,32 +265,75 @@ impl Block {
     /// Adds the columns that `wide` has more, null in all rows so far.
     pub(crate) fn extend(&mut self, wide: Arc<Layout>) {
         let part = wide.parts().len() - 1;
-        let ledger = Arc::clone(self.slab.ledger());
-        let before = self.rest.as_ref().map_or(0, |rest| rest.heap_bytes());
-        let rest = self.rest.get_or_insert_default();
+        let (ledger, before) = (Arc::clone(self.cells.ledger()), self.cells.rest_bytes());
+        let rest = self.cells.rest.get_or_insert_default();
         rest.parts.reserve_exact(1);
         rest.parts.push(Slab::new(&ledger, wide.parts()[part].words as usize));
-        ledger.charge(rest.heap_bytes() - before);
+        ledger.charge(self.cells.rest_bytes() - before);
         self.layout = wide;
-        self.begin_part(part);
+        self.begin_part(part as u16);
     }
 
-    fn part_mut(&mut self, part: usize) -> &mut [u64] {
-        match part.checked_sub(1) {
-            None => &mut self.slab,
-            Some(index) => &mut self.rest.as_mut().expect("a later part is in the rest").parts[index],
+    /// Writes the rows from row `start` of `source` on, whose columns are exactly those of the layout. They count from
+    /// [`note_rows`](Self::note_rows) on.
+    pub(crate) fn append_same<C: WriteColumns + ?Sized>(&mut self, times: &[i64], source: &C, start: usize) {
+        let (at, count) = (self.row_count(), times.len());
+        let Self { layout, cells, .. } = self;
+        copy_cells(cast_slice_mut(&mut cells.slab), at, times, 0, count);
+        for (index, slot) in layout.slots().iter().enumerate() {
+            let Some(view) = source.view(index) else { continue };
+            cells.write_values(slot, at, view.values(), start, count);
+            if let Some(nulls) = view.nulls() {
+                cells.mark(slot, at, nulls, start, count);
+            }
         }
     }
 
-    fn part(&self, part: usize) -> &[u64] {
-        match part.checked_sub(1) {
-            None => &self.slab,
-            Some(index) => &self.rest.as_ref().expect("a later part is in the rest").parts[index],
+    /// Writes one row whose columns are exactly those of the layout. Returns false, and nothing counts, when a value is null, is
+    /// text, or has another form than its column: those take the long way.
+    pub(crate) fn push_row(&mut self, time: i64, ids: &[u32], values: &[Value<'_>]) -> bool {
+        let at = self.row_count();
+        let Self { layout, cells: Cells { slab, rest }, .. } = self;
+        if layout.ids() != ids || values.len() != ids.len() || (layout.runs().is_empty() && !ids.is_empty()) {
+            return false;
         }
+        slab[at] = time as u64;
+        let mut values = values;
+        layout.runs().iter().all(|run| {
+            let (mine, others) = values.split_at(run.column_count);
+            values = others;
+            match run.physical {
+                PhysicalType::Int32 => set_run(cast_slice_mut(slab), run, at, mine, |value| match value {
+                    Value::Int32(value) => Some(value),
+                    _ => None,
+                }),
+                PhysicalType::Int64 => set_run(cast_slice_mut(slab), run, at, mine, |value| match value {
+                    Value::Int64(value) => Some(value),
+                    _ => None,
+                }),
+                PhysicalType::Float => set_run(cast_slice_mut(slab), run, at, mine, |value| match value {
+                    Value::Float(value) => Some(value),
+                    _ => None,
+                }),
+                PhysicalType::Double => set_run(cast_slice_mut(slab), run, at, mine, |value| match value {
+                    Value::Double(value) => Some(value),
+                    _ => None,
+                }),
+                PhysicalType::Boolean => {
+                    let slab = rest.as_mut().and_then(|rest| rest.bools[0].as_mut());
+                    set_run(slab.expect("a part with booleans has their slab"), run, at, mine, |value| match value {
+                        Value::Boolean(value) => Some(value),
+                        _ => None,
+                    })
+                }
+                PhysicalType::Text => false,
+            }
+        })
     }
 
-    /// Appends the rows `start..start + times.len()` of `source`. Every column of `active` is in the layout; the other
-    /// columns of the layout become null in these rows. `failed` marks rows of the source that are null in every column.
+    /// Writes the rows from row `start` of `source` on. Every column of `active` is in the layout; the other columns of the
+    /// layout become null in these rows. `failed` marks rows of the source that are null in every column. The rows count from
+    /// [`note_rows`](Self::note_rows) on.
     pub(crate) fn append<C: WriteColumns + ?Sized>(
         &mut self,
         times: &[i64],
@@ -194,114 +342,57 @@ impl Block {
         active: &[Active],
         failed: Option<NullWords<'_>>,
     ) {
-        let at = self.row_count();
-        let count = times.len();
-        cast_slice_mut::<u64, i64>(&mut self.slab)[at..at + count].copy_from_slice(times);
-        self.note_times(times);
-        if active.is_empty() && self.layout.ids().is_empty() {
-            self.row_count += count as u32;
-            return;
-        }
-
-        let failed = failed.map(|failed| failed.slice(start, count)).filter(NullWords::any_null);
-        let layout = Arc::clone(&self.layout);
+        let (at, count) = (self.row_count(), times.len());
+        let Self { layout, cells, .. } = self;
+        copy_cells(cast_slice_mut(&mut cells.slab), at, times, 0, count);
+        let failed = failed.filter(|failed| failed.slice(start, count).any_null());
         let mut active = active.iter().peekable();
         for (&id, slot) in layout.ids().iter().zip(layout.slots()) {
-            match active.next_if(|column| column.id == id) {
-                Some(column) => {
-                    let view = source.view(column.index as usize).expect("an active column is present");
-                    self.write_values(slot, at, view.values(), start, count);
-                    if column.has_nulls
-                        && let Some(nulls) = view.nulls()
-                    {
-                        self.mark(slot, at, nulls.slice(start, count));
-                    }
-                    if let Some(failed) = failed {
-                        self.mark(slot, at, failed);
-                    }
-                }
-                None => self.write_absent(slot, at, count),
+            let Some(column) = active.next_if(|column| column.id == id) else {
+                cells.write_absent(slot, at, count);
+                continue;
+            };
+            let view = source.view(column.index as usize).expect("an active column is present");
+            cells.write_values(slot, at, view.values(), start, count);
+            if column.has_nulls
+                && let Some(nulls) = view.nulls()
+            {
+                cells.mark(slot, at, nulls, start, count);
+            }
+            if let Some(failed) = failed {
+                cells.mark(slot, at, failed, start, count);
             }
         }
         debug_assert!(active.next().is_none(), "every active column is in the layout");
+    }
+
+    /// `count` rows were written, with these times.
+    #[inline]
+    pub(crate) fn note_rows(&mut self, count: usize, facts: &TimeFacts) {
+        let is_first = self.row_count == 0;
+        // While the times rise, the highest is the last.
+        self.is_strict = self.is_strict && facts.is_strict && (is_first || self.max_time < facts.first);
+        self.is_ordered = self.is_ordered && facts.is_ordered && (is_first || self.max_time <= facts.first);
+        self.min_time = self.min_time.min(facts.min);
+        self.max_time = self.max_time.max(facts.max);
         self.row_count += count as u32;
-    }
-
-    fn note_times(&mut self, times: &[i64]) {
-        let (Some(&first), Some(&last)) = (times.first(), times.last()) else { return };
-        let follows = |strict: bool| self.row_count == 0 || if strict { self.max_time < first } else { self.max_time <= first };
-        let is_strict = times.windows(2).all(|pair| pair[0] < pair[1]);
-        let is_ordered = is_strict || times.is_sorted();
-        self.is_strict = self.is_strict && is_strict && follows(true);
-        self.is_ordered = self.is_ordered && is_ordered && follows(false);
-        let (min, max) = if is_ordered { (first, last) } else { extremes(times) };
-        self.min_time = self.min_time.min(min);
-        self.max_time = self.max_time.max(max);
-    }
-
-    fn write_values(&mut self, slot: &Slot, at: usize, values: ValuesRef<'_>, start: usize, count: usize) {
-        let from = slot.values as usize;
-        let (target, source) = (at..at + count, start..start + count);
-        match values {
-            ValuesRef::Boolean(values) => self.bools_mut(slot)[target].copy_from_slice(&values[source]),
-            ValuesRef::Text(text) => self.write_text(slot, at, text.slice(start, count)),
-            ValuesRef::Int32(values) => {
-                cast_slice_mut::<u64, i32>(&mut self.part_mut(slot.part.into())[from..])[target].copy_from_slice(&values[source]);
-            }
-            ValuesRef::Int64(values) => {
-                cast_slice_mut::<u64, i64>(&mut self.part_mut(slot.part.into())[from..])[target].copy_from_slice(&values[source]);
-            }
-            ValuesRef::Float(values) => {
-                cast_slice_mut::<u64, f32>(&mut self.part_mut(slot.part.into())[from..])[target].copy_from_slice(&values[source]);
-            }
-            ValuesRef::Double(values) => {
-                cast_slice_mut::<u64, f64>(&mut self.part_mut(slot.part.into())[from..])[target].copy_from_slice(&values[source]);
-            }
-        }
-    }
-
-    fn write_text(&mut self, slot: &Slot, at: usize, text: TextRef<'_>) {
-        let ledger = Arc::clone(self.slab.ledger());
-        let from = text.offsets()[0];
-        let bytes = &text.bytes()[from as usize..from as usize + text.byte_count()];
-        let arena = &mut self.rest.as_mut().expect("text makes a rest").arenas[slot.text as usize];
-        let base = u32::try_from(arena.used).expect("the list opens a new block before 4 GiB");
-        arena.append(&ledger, bytes);
-        let offsets = cast_slice_mut::<u64, u32>(&mut self.part_mut(slot.part.into())[slot.values as usize..]);
-        for (target, offset) in offsets[at + 1..].iter_mut().zip(&text.offsets()[1..]) {
-            *target = offset - from + base;
-        }
-    }
-
-    /// `count` null rows of a column that is in the block.
-    fn write_absent(&mut self, slot: &Slot, at: usize, count: usize) {
-        let slab = self.part_mut(slot.part.into());
-        words::set_range(&mut slab[slot.nulls as usize..], at, count);
-        if slot.physical == PhysicalType::Text {
-            let offsets = cast_slice_mut::<u64, u32>(&mut slab[slot.values as usize..]);
-            let end = offsets[at];
-            offsets[at + 1..=at + count].fill(end);
-        }
-    }
-
-    fn mark(&mut self, slot: &Slot, at: usize, nulls: NullWords<'_>) {
-        nulls.or_to(&mut self.part_mut(slot.part.into())[slot.nulls as usize..], at);
-    }
-
-    fn bools_mut(&mut self, slot: &Slot) -> &mut [bool] {
-        let rest = self.rest.as_mut().expect("booleans make a rest");
-        let slab = rest.bools[slot.part as usize].as_mut().expect("a part with booleans has their slab");
-        &mut slab[slot.values as usize..]
     }
 
     /// Bytes of text that the fullest column holds.
     pub(crate) fn text_bytes_max(&self) -> usize {
-        self.rest.as_ref().map_or(0, |rest| rest.arenas.iter().map(|arena| arena.used).max().unwrap_or(0))
+        let arenas = self.cells.rest.as_ref().map_or(&[][..], |rest| &rest.arenas);
+        arenas.iter().map(|arena| arena.used).max().unwrap_or(0)
     }
 
     /// Number of rows written.
+    #[inline]
     pub(crate) fn row_count(&self) -> usize {
         self.row_count as usize
+    }
+
+    /// Number of rows that still fit.
+    pub(crate) fn room(&self) -> usize {
+        self.layout.row_max() - self.row_count()
     }
 
     pub(crate) fn layout(&self) -> &Arc<Layout> {
@@ -309,7 +400,7 @@ impl Block {
     }
 
     pub(crate) fn times(&self) -> &[i64] {
-        &cast_slice(&self.slab)[..self.row_count()]
+        &cast_slice(&self.cells.slab)[..self.row_count()]
     }
 
     pub(crate) fn time_range(&self) -> TimeRange {
@@ -327,7 +418,7 @@ impl Block {
     /// The null bits of the column at `position` of the layout, all rows written.
     pub(crate) fn nulls(&self, position: usize) -> NullWords<'_> {
         let slot = self.layout.slot(position);
-        NullWords::new(&self.part(slot.part.into())[slot.nulls as usize..], 0, self.row_count())
+        NullWords::new(&self.cells.part(slot.part)[slot.nulls as usize..], 0, self.row_count())
     }
 
     /// `count` rows from `start` on of the column at `position` of the layout.
@@ -341,19 +432,15 @@ impl Block {
         assert!(start + count <= self.row_count(), "rows {start} and {count} on, of {}", self.row_count);
         let slot = self.layout.slot(position);
         let (from, rows) = (slot.values as usize, start..start + count);
-        let words = self.part(slot.part.into());
+        let words = self.cells.part(slot.part);
         match slot.physical {
-            PhysicalType::Boolean => {
-                let rest = self.rest.as_ref().expect("booleans make a rest");
-                let slab = rest.bools[slot.part as usize].as_ref().expect("a part with booleans has their slab");
-                ValuesRef::Boolean(&slab[from..][rows])
-            }
+            PhysicalType::Boolean => ValuesRef::Boolean(&self.cells.bools(&slot)[rows]),
             PhysicalType::Int32 => ValuesRef::Int32(&cast_slice(&words[from..])[rows]),
             PhysicalType::Int64 => ValuesRef::Int64(&cast_slice(&words[from..])[rows]),
             PhysicalType::Float => ValuesRef::Float(&cast_slice(&words[from..])[rows]),
             PhysicalType::Double => ValuesRef::Double(&cast_slice(&words[from..])[rows]),
             PhysicalType::Text => {
-                let bytes = self.rest.as_ref().expect("text makes a rest").arenas[slot.text as usize].bytes();
+                let bytes = self.cells.rest.as_ref().expect("text makes a rest").arenas[slot.text as usize].bytes();
                 let offsets = &cast_slice(&words[from..])[start..=start + count];
                 ValuesRef::Text(TextRef::new(offsets, bytes).expect("offsets rise and end within the arena"))
             }
@@ -361,36 +448,28 @@ impl Block {
     }
 }
 
-fn extremes(times: &[i64]) -> (i64, i64) {
-    times.iter().fold((i64::MAX, i64::MIN), |(min, max), &time| (min.min(time), max.max(time)))
-}
-
 impl Drop for Block {
     fn drop(&mut self) {
-        let rest = self.rest.as_ref().map_or(0, |rest| rest.heap_bytes());
-        self.slab.ledger().release(size_of::<Self>() + ARC_BYTES + rest);
+        self.cells.ledger().release(size_of::<Self>() + ARC_BYTES + self.cells.rest_bytes());
     }
 }
 
 /// The written rows in slabs of their own.
 impl Clone for Block {
     fn clone(&self) -> Self {
-        let ledger = self.slab.ledger();
-        ledger.charge(size_of::<Self>() + ARC_BYTES);
-        let rest = self.rest.as_ref().map(|rest| {
-            let parts = self.layout.parts();
-            let copy = Rest {
+        let ledger = self.cells.ledger();
+        let parts = self.layout.parts();
+        let rest = self.cells.rest.as_ref().map(|rest| {
+            Box::new(Rest {
                 parts: parts[1..].iter().map(|part| Slab::new(ledger, part.words as usize)).collect(),
                 bools: rest.bools.iter().map(|slab| slab.as_ref().map(|slab| Slab::new(ledger, slab.len()))).collect(),
                 arenas: rest.arenas.iter().map(|arena| arena.copy(ledger)).collect(),
-            };
-            ledger.charge(copy.heap_bytes());
-            Box::new(copy)
+            })
         });
-        let slab = Slab::new(ledger, self.layout.parts()[0].words as usize);
-        let mut copy = Self { slab, layout: Arc::clone(&self.layout), rest, ..*self };
-        copy.copy_rows(self);
-        copy
+        let mut cells = Cells { slab: Slab::new(ledger, parts[0].words as usize), rest };
+        ledger.charge(size_of::<Self>() + ARC_BYTES + cells.rest_bytes());
+        cells.copy_rows(&self.cells, &self.layout, self.row_count());
+        Self { cells, layout: Arc::clone(&self.layout), ..*self }
     }
 }
 
@@ -402,22 +481,18 @@ impl Arena {
     }
 }
 
-impl Block {
-    fn copy_rows(&mut self, from: &Self) {
-        let row_count = self.row_count();
+impl Cells {
+    /// Copies times, null words and the first rows of every column; arenas were copied before.
+    fn copy_rows(&mut self, from: &Self, layout: &Layout, row_count: usize) {
         self.slab[..row_count].copy_from_slice(&from.slab[..row_count]);
-        let layout = Arc::clone(&self.layout);
-        for part in 0..layout.parts().len() {
+        for part in 0..layout.parts().len() as u16 {
             let (start, count) = layout.null_area(part);
             self.part_mut(part)[start..start + count].copy_from_slice(&from.part(part)[start..start + count]);
         }
         for slot in layout.slots() {
             let word_count = match slot.physical {
                 PhysicalType::Boolean => {
-                    let cells = slot.values as usize..slot.values as usize + row_count;
-                    let rest = from.rest.as_ref().expect("booleans make a rest");
-                    let slab = rest.bools[slot.part as usize].as_ref().expect("a part with booleans has their slab");
-                    self.bools_mut(slot)[..row_count].copy_from_slice(&slab[cells]);
+                    self.bools_mut(slot)[..row_count].copy_from_slice(&from.bools(slot)[..row_count]);
                     continue;
                 }
                 PhysicalType::Text => (row_count + 1).div_ceil(2),
@@ -425,7 +500,7 @@ impl Block {
                 PhysicalType::Int64 | PhysicalType::Double => row_count,
             };
             let words = slot.values as usize..slot.values as usize + word_count;
-            self.part_mut(slot.part.into())[words.clone()].copy_from_slice(&from.part(slot.part.into())[words]);
+            self.part_mut(slot.part)[words.clone()].copy_from_slice(&from.part(slot.part)[words]);
         }
     }
 }

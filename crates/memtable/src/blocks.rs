@@ -27,8 +27,8 @@ struct Node<T> {
 }
 
 impl<T> Node<T> {
-    fn new(ledger: &Arc<Ledger>) -> Self {
-        let mut node = Self { items: Vec::new(), charge: Charge::new(ledger, 0) };
+    fn new(ledger: &Arc<Ledger>, capacity: usize) -> Self {
+        let mut node = Self { items: Vec::with_capacity(capacity), charge: Charge::new(ledger, 0) };
         node.note();
         node
     }
@@ -38,6 +38,9 @@ impl<T> Node<T> {
     }
 
     fn push(&mut self, item: Arc<T>) {
+        if self.items.len() == self.items.capacity() {
+            self.items.reserve_exact(3 * self.items.len().max(1));
+        }
         self.items.push(item);
         self.note();
     }
@@ -145,11 +148,13 @@ impl Blocks {
     pub(crate) fn open(&mut self, ledger: &Arc<Ledger>, block: Block) {
         let block_rows = block.layout().row_max() as u32;
         if let Some(closed) = self.tail.replace(Arc::new(block)) {
-            let partial = self.partial.get_or_insert_with(|| Arc::new(Node::new(ledger)));
+            // The first node of a list grows with it; a list that has filled one will fill more.
+            let capacity = if self.full.is_some() { NODE_BLOCKS } else { 4 };
+            let partial = self.partial.get_or_insert_with(|| Arc::new(Node::new(ledger, capacity)));
             Arc::make_mut(partial).push(closed);
             if partial.items.len() == NODE_BLOCKS {
                 let node = self.partial.take().expect("it was just filled");
-                let full = self.full.get_or_insert_with(|| Arc::new(Node::new(ledger)));
+                let full = self.full.get_or_insert_with(|| Arc::new(Node::new(ledger, 4)));
                 Arc::make_mut(full).push(node);
             }
         }

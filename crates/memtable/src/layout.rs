@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Part 0 is what the first write to the block brought; a later part is made when a column gets its first value in a
-//! block that is already open. Each area begins at a multiple of 64 bytes. Blocks of more than 64 rows leave 64 bytes
+//! block that is already open. Each area begins at a multiple of 64 bytes, unless there are fewer than eight null words. Blocks of more than 64 rows leave 64 bytes
 //! after each column: at a distance of a power of two a row would hit the same few sets of the first cache.
 //! Text columns keep their end offsets (rows + 1 u32) in the slab and their bytes in an arena; booleans have a slab of
 //! their own, because no byte but 0 and 1 is a `bool`.
@@ -16,7 +16,9 @@ use std::sync::Arc;
 use tsloom_bitmap::words;
 use tsloom_model::PhysicalType;
 
+use crate::block::ARC_BYTES;
 use crate::pool::{Charge, Ledger};
+use crate::write::WriteColumns;
 
 /// How many layouts of each kind a table remembers; a table in steady use has one or two.
 const REMEMBERED_MAX: usize = 8;
@@ -39,6 +41,19 @@ pub(crate) struct Slot {
 pub(crate) struct PartSize {
     pub(crate) words: u32,
     pub(crate) bools: u32,
+    null_start: u32,
+    null_count: u32,
+}
+
+/// Neighbouring columns of one form, at equal distances: what the row path writes in one loop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    pub(crate) physical: PhysicalType,
+    /// First value of the first column, in words or, for booleans, cells.
+    pub(crate) values: usize,
+    /// From one column to the next.
+    pub(crate) stride: usize,
+    pub(crate) column_count: usize,
 }
 
 /// The columns present in a block, ascending by id, and their places.
@@ -49,6 +64,8 @@ pub(crate) struct Layout {
     ids: Box<[u32]>,
     slots: Box<[Slot]>,
     parts: Box<[PartSize]>,
+    /// Of a layout of one part.
+    runs: Box<[Run]>,
     _charge: Charge,
 }
 
@@ -114,18 +131,15 @@ impl Layout {
         slots: Box<[Slot]>,
         parts: Box<[PartSize]>,
     ) -> Arc<Self> {
-        let bytes = size_of::<Self>() + 16 + size_of_val(&*ids) + size_of_val(&*slots) + size_of_val(&*parts);
-        Arc::new(Self { row_max: small(row_max), text_count, ids, slots, parts, _charge: Charge::new(ledger, bytes) })
+        let runs = if parts.len() == 1 { runs_of(&slots, row_max) } else { Box::default() };
+        let lists = size_of_val(&*ids) + size_of_val(&*slots) + size_of_val(&*parts) + size_of_val(&*runs);
+        let _charge = Charge::new(ledger, size_of::<Self>() + ARC_BYTES + lists);
+        Arc::new(Self { row_max: small(row_max), text_count, ids, slots, parts, runs, _charge })
     }
 
     /// Rows a block of this layout has room for.
     pub(crate) fn row_max(&self) -> usize {
         self.row_max as usize
-    }
-
-    /// Null words of one column.
-    pub(crate) fn null_words(&self) -> usize {
-        words::word_count(self.row_max())
     }
 
     /// The columns present, ascending.
@@ -145,8 +159,21 @@ impl Layout {
         &self.parts
     }
 
+    /// Runs of columns of one form; empty when there are later parts.
+    pub(crate) fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
     pub(crate) fn text_count(&self) -> usize {
         self.text_count as usize
+    }
+
+    /// True when the columns present in `source` are exactly those of the layout, and none is text.
+    #[inline]
+    pub(crate) fn is_of<C: WriteColumns + ?Sized>(&self, source: &C) -> bool {
+        source.count() == self.ids.len()
+            && self.text_count == 0
+            && (0..source.count()).all(|index| source.id(index) == self.ids[index] && source.is_present(index))
     }
 
     /// The position of a column in [`ids`](Self::ids).
@@ -154,12 +181,21 @@ impl Layout {
         self.ids.binary_search(&id).ok()
     }
 
-    /// First word and length of the null words of each part: those of one part lie together.
-    pub(crate) fn null_area(&self, part: usize) -> (usize, usize) {
-        let mut mine = self.slots.iter().filter(|slot| slot.part as usize == part);
-        let Some(first) = mine.next() else { return (0, 0) };
-        (first.nulls as usize, (1 + mine.count()) * self.null_words())
+    /// First word and length of the null words of a part: those of all its columns lie together.
+    pub(crate) fn null_area(&self, part: u16) -> (usize, usize) {
+        let size = &self.parts[part as usize];
+        (size.null_start as usize, size.null_count as usize)
     }
+}
+
+fn runs_of(slots: &[Slot], row_max: usize) -> Box<[Run]> {
+    let run = |slots: &[Slot]| Run {
+        physical: slots[0].physical,
+        values: slots[0].values as usize,
+        stride: value_units(slots[0].physical, row_max),
+        column_count: slots.len(),
+    };
+    slots.chunk_by(|left, right| left.physical == right.physical).map(run).collect()
 }
 
 /// Gives each column its place in a part whose first `used` words are taken.
@@ -173,7 +209,9 @@ fn place(
     slots: &mut Vec<Slot>,
 ) -> PartSize {
     let null_words = words::word_count(row_max);
-    let mut word = used + line_words(ids.len() * null_words);
+    // A few null words are not rounded up: a sparse block is little more than its times and one column.
+    let null_area = ids.len() * null_words;
+    let mut word = used + if null_area < 8 { null_area } else { line_words(null_area) };
     let mut bool_cell = 0;
     for index in 0..ids.len() {
         let physical = physical_of(index);
@@ -191,7 +229,7 @@ fn place(
         slots.push(Slot { nulls: small(used + index * null_words), values: small(values), text: *text_count, part, physical });
         *text_count += u32::from(physical == PhysicalType::Text);
     }
-    PartSize { words: small(word), bools: small(bool_cell) }
+    PartSize { words: small(word), bools: small(bool_cell), null_start: small(used), null_count: small(null_area) }
 }
 
 /// The layouts a table used last, so that its devices and their blocks share them.
@@ -202,6 +240,11 @@ pub(crate) struct Layouts {
 }
 
 impl Layouts {
+    /// The layout of the block opened last.
+    pub(crate) fn latest(&self) -> Option<&Arc<Layout>> {
+        self.bases.first()
+    }
+
     /// The one-part layout of these columns.
     pub(crate) fn base(
         &mut self,
@@ -260,7 +303,7 @@ mod tests {
         let bytes = |row_max, ids: &[u32]| 8 * Layout::new(&ledger(), row_max, ids, |_| PhysicalType::Int32).parts()[0].words;
         assert_eq!(bytes(64, &ids), 17_408);
         assert_eq!(bytes(256, &ids), 73_728);
-        assert_eq!(bytes(64, &ids[..1]), 832);
+        assert_eq!(bytes(64, &ids[..1]), 776);
         assert_eq!(bytes(64, &[]), 512);
     }
 
@@ -280,15 +323,14 @@ mod tests {
             assert_eq!(wide.ids(), [0, 1, 2, 3, 4, 5, 6, 9]);
             assert_eq!(wide.text_count(), 2);
             let mut areas = vec![(0, 0, row_max)];
-            for (position, slot) in wide.slots().iter().enumerate() {
-                areas.push((slot.part, slot.nulls as usize, wide.null_words()));
+            for slot in wide.slots() {
+                areas.push((slot.part, slot.nulls as usize, words::word_count(row_max)));
                 let words = match slot.physical {
                     PhysicalType::Boolean => continue,
                     PhysicalType::Text => (row_max + 1).div_ceil(2),
                     PhysicalType::Int32 | PhysicalType::Float => row_max / 2,
                     PhysicalType::Int64 | PhysicalType::Double => row_max,
                 };
-                assert!(slot.values.is_multiple_of(8), "column {position}");
                 areas.push((slot.part, slot.values as usize, words));
             }
             areas.sort_unstable();

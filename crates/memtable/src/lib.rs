@@ -37,9 +37,10 @@ mod shape;
 mod snapshot;
 mod sorted;
 mod table;
+mod timefacts;
 mod tombstone;
+mod write;
 
-pub use block::WriteColumns;
 pub use cursor::{DeviceCursor, RowsView};
 pub use geometry::BlockRows;
 pub use list::AlignedList;
@@ -48,3 +49,4 @@ pub use memtable::{Frozen, Memtable, MemtableOptions, WriteReport};
 pub use pool::SlabPool;
 pub use shape::ListShape;
 pub use snapshot::{DeviceQuery, DeviceSnapshot, MemtableSnapshot};
+pub use write::WriteColumns;

@@ -7,15 +7,17 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use tsloom_bitmap::NullWords;
-use tsloom_model::TimeRange;
+use tsloom_model::{TimeRange, Value};
 
-use crate::block::WriteColumns;
+use crate::block::Block;
 use crate::blocks::Blocks;
 use crate::listview::ListView;
 use crate::pool::Ledger;
 use crate::shape::ListShape;
 use crate::sorted::SortedRows;
+use crate::timefacts::{TimeFacts, prefix};
 use crate::tombstone::Tombstone;
+use crate::write::{RowColumns, WriteColumns};
 
 /// What is known about the order of the rows.
 #[derive(Clone, Copy, Debug)]
@@ -32,33 +34,17 @@ pub(crate) struct TimeOrder {
 impl TimeOrder {
     const EMPTY: Self = Self { ordered_rows: 0, strict_rows: 0, last_time: i64::MIN, range: TimeRange::EMPTY };
 
-    /// `times` follow `row_count` rows.
-    fn note(&mut self, row_count: usize, times: &[i64]) {
-        let (Some(&first), Some(&last)) = (times.first(), times.last()) else { return };
-        let (before, last_time) = (row_count, self.last_time);
-        if self.strict_rows == before && (before == 0 || last_time < first) {
-            self.strict_rows += prefix(times, |left, right| left < right);
+    /// `times` follow `before` rows.
+    fn note(&mut self, before: usize, times: &[i64], facts: &TimeFacts) {
+        if self.strict_rows == before && (before == 0 || self.last_time < facts.first) {
+            self.strict_rows += if facts.is_strict { times.len() } else { prefix(times, |left, right| left < right) };
         }
-        if self.ordered_rows == before && (before == 0 || last_time <= first) {
-            self.ordered_rows +=
-                if self.strict_rows == before + times.len() { times.len() } else { prefix(times, |left, right| left <= right) };
+        if self.ordered_rows == before && (before == 0 || self.last_time <= facts.first) {
+            self.ordered_rows += if facts.is_ordered { times.len() } else { prefix(times, |left, right| left <= right) };
         }
-        let (min, max) = if self.ordered_rows == before + times.len() {
-            (first, last)
-        } else {
-            times.iter().fold((first, first), |(min, max), &time| (min.min(time), max.max(time)))
-        };
-        self.range = TimeRange { start: self.range.start.min(min), end: self.range.end.max(max) };
-        self.last_time = last;
+        self.range = TimeRange { start: self.range.start.min(facts.min), end: self.range.end.max(facts.max) };
+        self.last_time = facts.last;
     }
-}
-
-/// Length of the longest prefix in which each neighbour pair holds.
-fn prefix(times: &[i64], holds: impl Fn(i64, i64) -> bool) -> usize {
-    if times.windows(2).fold(true, |all, pair| all & holds(pair[0], pair[1])) {
-        return times.len();
-    }
-    1 + times.windows(2).take_while(|pair| holds(pair[0], pair[1])).count()
 }
 
 /// The list that one device is written to.
@@ -124,36 +110,100 @@ impl AlignedList {
         let Range { mut start, end } = rows;
         while start < end {
             let left = end - start;
-            let room = match self.blocks.tail() {
-                Some(tail) => tail.layout().row_max() - tail.row_count(),
-                None => 0,
+            let room = self.blocks.tail().map_or(0, Block::room);
+            let count = if room > 0 {
+                self.append_to_tail(shape, times, start..start + left.min(room), source, failed)
+            } else {
+                self.append_to_new_block(shape, times, start..end, source, failed)
             };
-            let row_max = shape.block_rows.next(self.full_block_rows, self.row_count(), left);
-            let mut count = left.min(if room == 0 { row_max } else { room });
-            shape.select(source, start, count, failed);
-            let overflows = self.would_overflow(shape);
-            if overflows {
-                count = left.min(row_max);
-                shape.select(source, start, count, failed);
-            }
-            if room == 0 || overflows {
-                let block = shape.new_block(source, row_max);
-                self.blocks.open(&self.ledger, block);
-            } else if let Some(wide) = self.blocks.tail().and_then(|tail| shape.widen(source, tail.layout())) {
-                self.blocks.tail_mut().extend(wide);
-            }
-            let times = &times[start..start + count];
-            self.order.note(self.blocks.row_count(), times);
-            self.blocks.tail_mut().append(times, source, start, shape.active(), failed);
-            self.blocks.note_rows(count);
             start += count;
         }
     }
 
-    /// True when a text column of the tail could not take the text last selected: offsets are 32 bits wide.
-    fn would_overflow(&self, shape: &ListShape) -> bool {
-        let added = shape.text_bytes_max();
-        added > 0 && self.blocks.tail().is_some_and(|tail| tail.text_bytes_max() + added > u32::MAX as usize)
+    /// Appends one row: one value for each of `ids`, which rise strictly. Columns left out, and those whose value is null, are
+    /// null.
+    ///
+    /// # Panics
+    /// When there are more or fewer values than ids, or a column changes its form: mistakes of the calling code.
+    pub fn push_row(&mut self, shape: &mut ListShape, time: i64, ids: &[u32], values: &[Value<'_>]) {
+        assert_eq!(ids.len(), values.len(), "one value a column");
+        if self.blocks.tail().is_some_and(|tail| tail.room() > 0) {
+            let before = self.blocks.row_count();
+            let tail = self.blocks.tail_mut();
+            if tail.push_row(time, ids, values) {
+                let facts = TimeFacts::of_one(time);
+                tail.note_rows(1, &facts);
+                self.order.note(before, &[time], &facts);
+                self.blocks.note_rows(1);
+                return;
+            }
+        }
+        self.append(shape, &[time], 0..1, &RowColumns::new(ids, values), None);
+    }
+
+    /// Appends rows for which the tail has room. Returns how many were appended.
+    fn append_to_tail<C: WriteColumns + ?Sized>(
+        &mut self,
+        shape: &mut ListShape,
+        times: &[i64],
+        rows: Range<usize>,
+        source: &C,
+        failed: Option<NullWords<'_>>,
+    ) -> usize {
+        let tail = self.blocks.tail().expect("there is room in it");
+        if failed.is_none() && tail.layout().is_of(source) {
+            self.write(times, rows.clone(), |tail, times| tail.append_same(times, source, rows.start));
+            return rows.len();
+        }
+        shape.select(source, rows.start, rows.len(), failed);
+        if shape.text_bytes_max() > 0 && tail.text_bytes_max() + shape.text_bytes_max() > u32::MAX as usize {
+            // Offsets are 32 bits wide: the block is closed before it is full.
+            return self.append_to_new_block(shape, times, rows, source, failed);
+        }
+        if let Some(wide) = shape.widen(source, tail.layout()) {
+            self.blocks.tail_mut().extend(wide);
+        }
+        self.write(times, rows.clone(), |tail, times| tail.append(times, source, rows.start, shape.active(), failed));
+        rows.len()
+    }
+
+    /// Opens a block and appends what it has room for. Returns how many rows were appended.
+    fn append_to_new_block<C: WriteColumns + ?Sized>(
+        &mut self,
+        shape: &mut ListShape,
+        times: &[i64],
+        rows: Range<usize>,
+        source: &C,
+        failed: Option<NullWords<'_>>,
+    ) -> usize {
+        let row_max = shape.block_rows.next(self.full_block_rows, self.row_count(), rows.len());
+        let rows = rows.start..rows.start + rows.len().min(row_max);
+        if failed.is_none()
+            && let Some(layout) = shape.same_again(source, row_max)
+            && all_have_values(source, &rows)
+        {
+            let layout = Arc::clone(layout);
+            self.blocks.open(&self.ledger, Block::new(&self.ledger, layout));
+            self.write(times, rows.clone(), |tail, times| tail.append_same(times, source, rows.start));
+        } else {
+            shape.select(source, rows.start, rows.len(), failed);
+            let block = shape.new_block(source, row_max);
+            self.blocks.open(&self.ledger, block);
+            self.write(times, rows.clone(), |tail, times| tail.append(times, source, rows.start, shape.active(), failed));
+        }
+        rows.len()
+    }
+
+    /// Notes the times of the rows and has the tail write them.
+    #[inline]
+    fn write(&mut self, times: &[i64], rows: Range<usize>, write: impl FnOnce(&mut Block, &[i64])) {
+        let times = &times[rows];
+        let Some(facts) = TimeFacts::of(times) else { return };
+        self.order.note(self.blocks.row_count(), times, &facts);
+        let tail = self.blocks.tail_mut();
+        write(tail, times);
+        tail.note_rows(times.len(), &facts);
+        self.blocks.note_rows(times.len());
     }
 
     /// An immutable view of the rows so far, in O(1). `prior` is what an earlier view of this list has sorted.
@@ -181,4 +231,12 @@ impl AlignedList {
         tombstones.push(Tombstone { range, column, row_floor });
         true
     }
+}
+
+/// True when every column has a value in these rows.
+fn all_have_values<C: WriteColumns + ?Sized>(source: &C, rows: &Range<usize>) -> bool {
+    (0..source.count()).all(|index| match source.view(index) {
+        None => false,
+        Some(view) => view.nulls().is_none_or(|nulls| !nulls.slice(rows.start, rows.len()).all_null()),
+    })
 }

@@ -2,7 +2,7 @@
 //! ledger that counts what one memtable holds.
 //!
 //! ```text
-//! class sizes in bytes   64, 128, ... 1,024, then sixteen steps to each power of two: 1,088, 1,152, ... 2,048, 2,176, ...
+//! class sizes in bytes   8, 16, ... 128, then sixteen steps to each power of two: 136, 144, ... 256, 272, ... 512, 544, ...
 //! ```
 //!
 //! A slab is charged with the size of its class, which is what was asked of the allocator. A slab out of the pool keeps its
@@ -15,14 +15,14 @@ use parking_lot::Mutex;
 
 /// Number and size of the class that holds `bytes`.
 fn class_of(bytes: usize) -> (usize, usize) {
-    if bytes <= 1024 {
-        let class = bytes.div_ceil(64).max(1);
-        return (class, class * 64);
+    if bytes <= 128 {
+        let class = bytes.div_ceil(8).max(1);
+        return (class, class * 8);
     }
     let exponent = (bytes - 1).ilog2();
     let step = 1_usize << (exponent - 4);
     let steps = (bytes - (1 << exponent)).div_ceil(step);
-    (16 * (exponent as usize - 9) + steps, (1 << exponent) + steps * step)
+    (16 * (exponent as usize - 6) + steps, (1 << exponent) + steps * step)
 }
 
 /// Recycled slabs of all memtables of one store.
@@ -202,8 +202,12 @@ impl Charge {
     }
 
     /// Makes the charge `bytes`.
+    #[inline]
     pub(crate) fn set(&mut self, bytes: usize) {
-        if bytes >= self.bytes {
+        if bytes == self.bytes {
+            return;
+        }
+        if bytes > self.bytes {
             self.ledger.charge(bytes - self.bytes);
         } else {
             self.ledger.release(self.bytes - bytes);
@@ -231,8 +235,8 @@ mod tests {
         let mut last = (0, 0);
         for bytes in 1..300_000 {
             let (class, size) = class_of(bytes);
-            assert!(size >= bytes && size.is_multiple_of(64), "{bytes}: {size}");
-            assert!(bytes <= 1024 || size - bytes < bytes / 16 + 1, "{bytes}: {size}");
+            assert!(size >= bytes && size.is_multiple_of(8), "{bytes}: {size}");
+            assert!(bytes <= 128 || size - bytes < bytes / 16 + 1, "{bytes}: {size}");
             assert!((class, size) == last || (class == last.0 + 1 && size > last.1), "{bytes}: class {class}");
             assert_eq!(class_of(size), (class, size));
             last = (class, size);
@@ -241,7 +245,7 @@ mod tests {
 
     #[test]
     fn the_sizes_of_the_published_scenarios_are_classes() {
-        for bytes in [512, 832, 17_408, 73_728] {
+        for bytes in [512, 800, 17_408, 73_728] {
             assert_eq!(class_of(bytes).1, bytes);
         }
     }
@@ -251,13 +255,13 @@ mod tests {
         let pool = SlabPool::new(1_000);
         let ledger = Ledger::new(Arc::clone(&pool));
         let slabs: Vec<Slab<u64>> = (0..3).map(|_| Slab::new(&ledger, 50)).collect();
-        assert_eq!((ledger.bytes(), pool.held_bytes()), (3 * 448, 0));
+        assert_eq!((ledger.bytes(), pool.held_bytes()), (3 * 400, 0));
         drop(slabs);
-        assert_eq!((ledger.bytes(), pool.held_bytes()), (0, 2 * 448));
-        let again: Slab<u64> = Slab::new(&ledger, 56);
-        assert_eq!((ledger.bytes(), pool.held_bytes(), again.len()), (448, 448, 56));
-        let bools: Slab<bool> = Slab::new(&ledger, 400);
-        assert_eq!((ledger.bytes(), pool.held_bytes(), bools.len()), (896, 448, 448));
+        assert_eq!((ledger.bytes(), pool.held_bytes()), (0, 2 * 400));
+        let again: Slab<u64> = Slab::new(&ledger, 50);
+        assert_eq!((ledger.bytes(), pool.held_bytes(), again.len()), (400, 400, 50));
+        let bools: Slab<bool> = Slab::new(&ledger, 399);
+        assert_eq!((ledger.bytes(), pool.held_bytes(), bools.len()), (800, 400, 400));
         pool.clear();
         assert_eq!(pool.held_bytes(), 0);
     }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use tsloom_bitmap::NullWords;
 use tsloom_model::ValuesRef;
 
-use crate::block::{Active, Block, WriteColumns};
+use crate::block::{Active, Block};
 use crate::geometry::BlockRows;
 use crate::layout::{Layout, Layouts};
 use crate::pool::{Ledger, SlabPool};
+use crate::write::WriteColumns;
 
 /// Shared by all lists of a table and by nothing else. A writer borrows it for every append.
 #[derive(Debug)]
@@ -83,6 +84,11 @@ impl ListShape {
             }
             self.active.push(Active { index: index as u32, id: source.id(index), has_nulls: nulls.is_some() });
         }
+    }
+
+    /// The layout of the block opened last, if a block of `row_max` rows of all columns of `source` has the same.
+    pub(crate) fn same_again<C: WriteColumns + ?Sized>(&self, source: &C, row_max: usize) -> Option<&Arc<Layout>> {
+        self.layouts.latest().filter(|layout| layout.row_max() == row_max && layout.is_of(source))
     }
 
     pub(crate) fn active(&self) -> &[Active] {

@@ -8,7 +8,6 @@ use tsloom_bitmap::NullWords;
 use tsloom_model::{ColumnCategory, ColumnSchema, ColumnView, DeviceId, Error, ErrorKind, Result, TextRef, ValuesRef};
 use tsloom_tablet::{Tablet, TabletHead, device_of_path};
 
-use crate::block::WriteColumns;
 use crate::columns::ColumnSet;
 use crate::devices::Devices;
 use crate::geometry::BlockRows;
@@ -16,6 +15,7 @@ use crate::list::AlignedList;
 use crate::memtable::WriteReport;
 use crate::pool::Ledger;
 use crate::shape::ListShape;
+use crate::write::WriteColumns;
 
 /// One table. In the tree model every device is a table of its own: its columns are nobody else's.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! Every way of sorting against the definition: by time, then by row.
 
 use super::*;
-use crate::block::WriteColumns;
 use crate::pool::SlabPool;
+use crate::write::WriteColumns;
 use crate::{AlignedList, BlockRows, ListShape};
 
 const NO_COLUMNS: &[(u32, tsloom_model::ColumnView<'static>)] = &[];
