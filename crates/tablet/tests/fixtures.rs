@@ -3,6 +3,8 @@
 //! The expected bytes are written here, value by value, from the `.json` alone. Bits of a bitmap at and above the rows and the slots
 //! of null rows are not determined by a tablet's content; the owned tablet writes 0 bits, 0, false, 10000101 and missing cells there.
 
+#![expect(clippy::unwrap_used, reason = "code of tests")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,165 @@
+//! Bytes from an enemy: every count and length set to edge values, every truncation, random mutations. The answer is a typed error with
+//! a position or a valid tablet, never a panic, and never more memory than the input justifies.
+
+#![expect(clippy::unwrap_used, reason = "code of tests")]
+
+mod common;
+
+use common::{Random, model};
+use tsloom_alloc_probe::{Probe, measure};
+use tsloom_model::{DataType, Error, ErrorKind};
+use tsloom_tablet::{Tablet, TabletView};
+
+#[global_allocator]
+static PROBE: Probe = Probe::new();
+
+const MUTATION_COUNT: usize = if cfg!(debug_assertions) { 30_000 } else { 1_000_000 };
+
+/// Small tablets with every type, nulls, absent columns and a schema with properties.
+fn tablets() -> Vec<Vec<u8>> {
+    let fixture = |name: &str| {
+        std::fs::read(format!("{}/../../fixtures/tablet/{name}.bin", env!("CARGO_MANIFEST_DIR"))).expect("the fixture is there")
+    };
+    vec![
+        model(DataType::ALL, 9, 40, 7).wire(|_| false),
+        fixture("all10_r7"),
+        model(&[DataType::Int64, DataType::Text], 17, 0, 8).wire(|_| false),
+        fixture("schema_props"),
+        fixture("missing_value_array"),
+    ]
+}
+
+fn check_error(error: &Error, size: usize) {
+    use ErrorKind::{Corrupt, LimitExceeded, Truncated, Unsupported};
+    assert!(matches!(error.kind(), Truncated | Corrupt | Unsupported | LimitExceeded), "{error:?}");
+    let offset = error.offset().expect("an error says where").get();
+    assert!(offset <= size as u64, "{error}");
+}
+
+/// Reads the bytes in all ways and uses what comes out.
+fn check(bytes: &[u8], reused: &mut Tablet) {
+    let (outcome, counts) = measure(|| TabletView::parse(bytes).map(|view| use_view(&view)));
+    // 72 bytes of place for a column of at least 13, 4 bytes of position for a cell of at least 1; vectors may double.
+    assert!(counts.peak_bytes <= 1_000 + 16 * bytes.len() as u64, "{counts} for {} bytes", bytes.len());
+    let (owned, counts) = measure(|| Tablet::parse(bytes));
+    assert!(counts.peak_bytes <= 60_000 + 64 * bytes.len() as u64, "{counts} for {} bytes", bytes.len());
+    match (&outcome, &owned) {
+        (Ok(()), Ok(tablet)) => {
+            let again = tablet.to_bytes();
+            assert_eq!(Tablet::parse(&again).unwrap().to_bytes(), again, "what we write we read");
+            assert!(again.len() <= bytes.len() + 16, "the content does not grow");
+        }
+        (Err(error), Err(other)) => {
+            check_error(error, bytes.len());
+            check_error(other, bytes.len());
+        }
+        // A view does not look into tags.
+        (Ok(()), Err(error)) => {
+            assert!(error.to_string().contains("UTF-8"), "{error}");
+            check_error(error, bytes.len());
+        }
+        (Err(error), Ok(_)) => panic!("only the owned tablet takes it: {error}"),
+    }
+    assert_eq!(reused.read(bytes).is_ok(), owned.is_ok());
+    if let Ok(owned) = owned {
+        assert_eq!(reused.to_bytes(), owned.to_bytes());
+    } else {
+        assert_eq!((reused.row_count(), reused.present_columns().count()), (0, 0));
+    }
+}
+
+fn use_view(view: &TabletView<'_>) {
+    let rows = view.row_count();
+    let _ = (view.target(), view.time_bytes().len());
+    for column in view.columns() {
+        let _ = (column.name(), column.props().count());
+        for row in [0, rows / 2, rows.saturating_sub(1)] {
+            if row < rows {
+                column.is_null(row);
+                if column.data_type().is_text() && column.is_present() {
+                    column.cell(row);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_truncation_is_truncated() {
+    for bytes in tablets() {
+        let mut reused = Tablet::parse(&bytes).unwrap();
+        for size in 0..bytes.len() {
+            check(&bytes[..size], &mut reused);
+            let error = Tablet::parse(&bytes[..size]).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Truncated, "cut at {size}: {error}");
+        }
+        let error = Tablet::parse(&[&bytes[..], &[0]].concat()).unwrap_err();
+        assert_eq!(error.to_string(), format!("tablet at offset {}: 1 bytes follow the tablet", bytes.len()));
+    }
+}
+
+/// Every aligned or unaligned group of four bytes may be a count or a length: all of them take all edge values.
+#[test]
+fn every_count_and_length_takes_every_edge_value() {
+    for bytes in tablets().into_iter().skip(2) {
+        let mut reused = Tablet::parse(&bytes).unwrap();
+        for at in 0..bytes.len() - 3 {
+            let old = i32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+            for value in [0, 1, -1, -2, i32::MIN, i32::MAX, i32::MAX / 8, 1 << 24, old.wrapping_add(1), old.wrapping_sub(1)] {
+                let mut bad = bytes.clone();
+                bad[at..at + 4].copy_from_slice(&value.to_be_bytes());
+                check(&bad, &mut reused);
+            }
+        }
+        for at in 0..bytes.len() {
+            for value in [0, 1, 2, 6, 0x7f, 0x80, 0xff] {
+                let mut bad = bytes.clone();
+                bad[at] = value;
+                check(&bad, &mut reused);
+            }
+        }
+    }
+}
+
+#[test]
+fn random_mutations_end_in_an_error_or_a_tablet() {
+    let tablets = tablets();
+    let mut reused = Tablet::parse(&tablets[0]).unwrap();
+    let mut random = Random(1);
+    for _ in 0..MUTATION_COUNT {
+        let mut bytes = tablets[random.below(tablets.len())].clone();
+        for _ in 0..=random.below(4) {
+            if bytes.is_empty() {
+                break;
+            }
+            let at = random.below(bytes.len());
+            match random.below(5) {
+                0 => bytes[at] ^= 1 << random.below(8),
+                1 => bytes[at] = random.next() as u8,
+                2 => drop(bytes.remove(at)),
+                3 => bytes.insert(at, random.next() as u8),
+                _ => bytes.truncate(at),
+            }
+        }
+        check(&bytes, &mut reused);
+    }
+}
+
+#[test]
+fn messages_name_the_place() {
+    let bytes = model(&[DataType::Int32], 3, 0, 1).wire(|_| false);
+    let check = |at: usize, value: &[u8], message: &str| {
+        let mut bad = bytes.clone();
+        bad[at..at + value.len()].copy_from_slice(value);
+        assert_eq!(Tablet::parse(&bad).unwrap_err().to_string(), message);
+        assert_eq!(TabletView::parse(&bad).unwrap_err().to_string(), message);
+    };
+    check(0, &[0xff, 0xff, 0xff, 0xfe], "tablet at offset 0: length -2 at position 0 is negative");
+    check(5, &[0xff], "tablet at offset 5: row count -16777213 is negative");
+    check(9, &[2], "tablet at offset 9: flag at position 9 is 0x02, not 00 or 01");
+    let need = 0x7f00_0003_u64 * 13; // fewest bytes of so many columns
+    let left = bytes.len() - 14;
+    check(10, &[0x7f], &format!("tablet at offset 10: need {need} bytes at position 10, {left} are left"));
+    check(14, &[0], "tablet at offset 14: a column without a schema");
+    check(22, &[6], "tablet at offset 22: 6 is the code of no data type");
+}
