@@ -3,7 +3,7 @@
 //! The bodies are ordinary safe loops, here or in the modules they belong to; the compiler does the rest.
 
 use crate::presence;
-use crate::words::combine;
+use crate::words::{combine, count_span};
 
 /// For each line: a function that asks the processor for one feature, and calls `body` compiled for it or
 /// `otherwise`.
@@ -29,8 +29,8 @@ macro_rules! kernels {
 }
 
 kernels! {
-    fn count_words(words: &[u64]) -> usize {
-        "popcnt" => count_words_body, otherwise count_words_body
+    fn count_ones(words: &[u64], start: usize, count: usize) -> usize {
+        "popcnt" => count_span, otherwise count_span
     }
     fn or_at(dst: &mut [u64], dst_start: usize, src: &[u64], src_start: usize, count: usize) {
         "avx2" => or_at_body, otherwise or_at_body
@@ -50,11 +50,6 @@ kernels! {
     fn nulls_to_presence_narrow(words: &[u64], out: &mut [u8]) {
         "ssse3" => presence::whole_words_from_nulls, otherwise presence::whole_words_from_nulls
     }
-}
-
-#[inline(always)]
-fn count_words_body(words: &[u64]) -> usize {
-    words.iter().map(|word| word.count_ones() as usize).sum()
 }
 
 #[inline(always)]

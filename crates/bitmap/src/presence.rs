@@ -98,14 +98,14 @@ impl<'a> PresenceView<'a> {
     /// Rows that have a value.
     pub fn present_count(&self) -> usize {
         let (whole, tail) = self.bytes.as_chunks::<8>();
-        // Words in memory order: a count does not care which bit is which.
+        // A count does not care which bit is which, so the words may be in any byte order.
         let mut present = 0;
         for group in whole.chunks(64) {
             let mut words = [0; 64];
             for (word, bytes) in words.iter_mut().zip(group) {
-                *word = u64::from_be_bytes(*bytes);
+                *word = u64::from_ne_bytes(*bytes);
             }
-            present += dispatch::count_words(&words[..group.len()]);
+            present += words::count_ones(&words, 0, group.len() * 64);
         }
         present += tail.iter().map(|byte| byte.count_ones() as usize).sum::<usize>();
         present - self.padding_ones()

@@ -62,7 +62,7 @@ struct Span<'a> {
 }
 
 /// The words of a range that is not empty. In a range within one word, `last` and its mask are 0.
-#[inline]
+#[inline(always)]
 fn span(words: &[u64], start: usize, count: usize) -> Span<'_> {
     let end = start + count - 1;
     let (first_word, last_word) = (start / 64, end / 64);
@@ -82,9 +82,19 @@ fn span(words: &[u64], start: usize, count: usize) -> Span<'_> {
     }
 }
 
+/// The bits of a range that lies in one word, at the top of a word with zeros below; `None` for a longer or an empty range.
+#[inline]
+fn within_one_word(words: &[u64], start: usize, count: usize) -> Option<u64> {
+    let shift = start % 64;
+    (1..=64 - shift).contains(&count).then(|| words[start / 64] >> shift << (64 - count))
+}
+
 /// True when a bit of the range is set. An empty range has none.
 #[inline]
 pub fn any_set(words: &[u64], start: usize, count: usize) -> bool {
+    if let Some(bits) = within_one_word(words, start, count) {
+        return bits != 0;
+    }
     if count == 0 {
         return false;
     }
@@ -107,13 +117,19 @@ pub fn all_set(words: &[u64], start: usize, count: usize) -> bool {
 /// Number of set bits in the range.
 #[inline]
 pub fn count_ones(words: &[u64], start: usize, count: usize) -> usize {
+    dispatch::count_ones(words, start, count)
+}
+
+#[inline(always)]
+pub(crate) fn count_span(words: &[u64], start: usize, count: usize) -> usize {
     if count == 0 {
         return 0;
     }
     let span = span(words, start, count);
     let first = (span.first & span.first_mask).count_ones();
     let last = (span.last & span.last_mask).count_ones();
-    dispatch::count_words(span.middle) + first as usize + last as usize
+    let middle: u32 = span.middle.iter().map(|word| word.count_ones()).sum();
+    first as usize + middle as usize + last as usize
 }
 
 /// Sets every bit of the range.
