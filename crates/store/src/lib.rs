@@ -1,1 +1,45 @@
-//! An embedded database: log, memtable, files, manifest.
+//! An embedded database: a directory that takes tablets durably and answers scans while it writes.
+//!
+//! What it is: the log, the memtable, the files and the order in which they change, so that a crash at any moment loses nothing
+//! that was acknowledged. What it is not: it encodes nothing (`wal`, `file`), orders no rows (`memtable`, `scan`) and keeps
+//! tables only: a tablet of the tree model is an error.
+//!
+//! ```text
+//! lab.tsloom/
+//!   LOCK                held by the one process that writes; its process id for the others
+//!   MANIFEST            tables, files, how far the log is in files (module `manifest`); replaced as a whole
+//!   wal/000007.log      what is not in files yet (crate `wal`)
+//!   data/000003.tsfile  ordinary TsFiles, rising numbers, the higher is the newer
+//!   data/*.tmp          files being written; whoever opens the store removes them
+//! ```
+//!
+//! ```text
+//! write   check ─▶ log (and wait for the disk) ─▶ memtable, in the order of the log ─▶ acknowledged
+//! flush   freeze ─▶ TsFile under a temporary name ─▶ sync ─▶ rename ─▶ sync folder ─▶ MANIFEST ─▶ drop log segments
+//! open    MANIFEST ─▶ files ─▶ log from where the files end ─▶ memtable
+//! scan    files, frozen memtables, memtable: as they are at one moment, newest last
+//! ```
+//!
+//! Start at [`Store`].
+#![forbid(unsafe_code)]
+
+mod catalog;
+mod files;
+mod flush;
+mod manifest;
+mod memory;
+mod open;
+mod options;
+mod report;
+mod scan;
+mod store;
+mod worker;
+mod write;
+
+pub use options::{Durability, StoreOptions};
+pub use report::{RecoveryReport, StoreStats};
+pub use scan::{ScanBuilder, StoreScan};
+pub use store::Store;
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use std::io;
 use tsloom_io::{Dir, LogFile};
 use tsloom_model::{Error, Result};
 
-use crate::segment::{FOLDER, HEADER_SIZE, Header, Name};
+use crate::segment::{FOLDER, Header, Name};
 
 /// The open segment. Only the leader of a group touches it.
 pub(crate) struct Active {
@@ -24,28 +24,23 @@ pub(crate) enum Broken {
 }
 
 impl Active {
-    /// Makes segment `number` and gives it its name when its header is on disk. An old segment, when there is one, is
-    /// overwritten: blocks that were written once are 1.6 times faster to sync.
-    pub(crate) fn create(
-        dir: &dyn Dir,
-        number: u64,
-        first_sequence: u64,
-        spare: Option<u64>,
-    ) -> Result<Self, (Error, CreateStep)> {
-        let header = Header { number, first_sequence, recycled: spare.is_some() };
-        let spare_path = Name::Spare(spare.unwrap_or(number)).path();
-        let path = Name::Log(number).path();
+    /// Makes a segment that begins with these frames, and gives it its name when all that is on disk. An old segment, when
+    /// there is one, is overwritten: blocks that were written once are 1.6 times faster to sync.
+    pub(crate) fn create(dir: &dyn Dir, header: Header, frames: &[u8], spare: Option<u64>) -> Result<Self, (Error, CreateStep)> {
+        let spare_path = Name::Spare(spare.unwrap_or(header.number)).path();
+        let path = Name::Log(header.number).path();
         let step = |step: CreateStep, name: &str| {
             let name = name.to_owned();
             move |error: io::Error| (Error::from(error).in_file(name), step)
         };
         let opened = if spare.is_some() { dir.open_write(&spare_path) } else { dir.create(&spare_path) };
         let mut file = opened.map_err(step(CreateStep::Make, &spare_path))?;
-        file.write_all_at(&header.to_bytes(), 0).map_err(step(CreateStep::Make, &spare_path))?;
+        let bytes = [header.to_bytes().as_slice(), frames].concat();
+        file.write_all_at(&bytes, 0).map_err(step(CreateStep::Make, &spare_path))?;
         file.sync().map_err(step(CreateStep::Sync, &spare_path))?;
         dir.rename(&spare_path, &path).map_err(step(CreateStep::Make, &path))?;
         dir.sync(FOLDER).map_err(step(CreateStep::Sync, FOLDER))?;
-        Ok(Self { file, header, position: HEADER_SIZE as u64 })
+        Ok(Self { file, header, position: bytes.len() as u64 })
     }
 
     /// Writes whole frames at the end, and syncs if asked to.

@@ -21,7 +21,7 @@ use tsloom_tablet::{Tablet, TabletHead, TabletRef};
 
 use crate::schema::{read_schema, schema_size, write_schema};
 
-const SCHEMA: u8 = 1;
+pub(crate) const SCHEMA: u8 = 1;
 const TABLET: u8 = 2;
 const CHECKPOINT: u8 = 4;
 
@@ -121,6 +121,11 @@ impl<'a> NewEntry<'a> {
             Self::Checkpoint { flushed } => out.put_uvar64(*flushed),
         }
     }
+}
+
+/// The id in a payload of this kind, when it is a schema.
+pub(crate) fn schema_id(kind: u8, payload: &[u8]) -> Option<u32> {
+    if kind == SCHEMA { WireReader::new(payload).uvar().ok() } else { None }
 }
 
 fn write_tablet(id: u32, tablet: TabletRef<'_>, out: &mut Vec<u8>) {

@@ -17,10 +17,10 @@ use tsloom_io::Dir;
 use tsloom_model::{Error, ErrorKind, Grouped, Result};
 
 use crate::active::{Active, Broken, CreateStep};
-use crate::entry::NewEntry;
+use crate::entry::{NewEntry, SCHEMA};
 use crate::frame::{self, ENTRY_BYTES_MAX};
-use crate::replay::Replayed;
-use crate::segment::{FOLDER, HEADER_SIZE, Name};
+use crate::replay::{Replayed, ReplayedSegment, Tail};
+use crate::segment::{FOLDER, HEADER_SIZE, Header, Name};
 
 /// How a log is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,8 +116,9 @@ struct Failure {
 }
 
 impl Log {
-    /// Starts a new segment behind what [`replay`](crate::replay) found, and puts the folder in order: segments without a
-    /// header are put aside, the segment that was written last is synced (the process that wrote it may not have).
+    /// Starts a new segment behind what [`replay`](crate::replay) found, and puts the folder in order. The last entries, of
+    /// which nobody knows whether they are on disk, are written once more, behind the schemas they need; so sequences may
+    /// have moved on, see [`last_sequence`](Self::last_sequence). Segments without a header are put aside.
     ///
     /// # Errors
     /// What the operating system says.
@@ -129,18 +130,18 @@ impl Log {
             let (from, to) = (Name::Log(aside.number).path(), Name::Aside(aside.number).path());
             dir.rename(&from, &to).map_err(io(from.clone()))?;
         }
-        if let Some(last) = replayed.segments.last() {
-            let path = Name::Log(last.number).path();
-            dir.open_write(&path).and_then(|mut file| file.sync()).map_err(io(path.clone()))?;
-        }
         let mut spares = replayed.spares.clone();
         for extra in spares.drain(options.spare_count_max.min(spares.len())..) {
             let path = Name::Spare(extra).path();
             dir.remove(&path).map_err(io(path.clone()))?;
         }
+
         let spare = spares.pop();
-        let next = replayed.next_sequence;
-        let active = Active::create(&*dir, replayed.next_number, next, spare).map_err(|(error, _)| error)?;
+        let first_sequence = replayed.next_sequence - replayed.tail.entries.len() as u64;
+        let header = Header { number: replayed.next_number, first_sequence, recycled: spare.is_some() };
+        let (frames, next) = frames_of_tail(header, &replayed.tail);
+        let active = Active::create(&*dir, header, &frames, spare).map_err(|(error, _)| error)?;
+        let complete = |segment: &ReplayedSegment| (segment.number, segment.last_sequence.min(first_sequence - 1));
         let state = State {
             pending: Vec::new(),
             idle: Vec::new(),
@@ -153,11 +154,11 @@ impl Log {
             in_flight: 0,
             failure: None,
             closed: None,
-            schemas: HashSet::new(),
-            number: active.header.number,
-            seed: active.header.seed(),
+            schemas: replayed.tail.all_schemas().collect(),
+            number: header.number,
+            seed: header.seed(),
             size: active.position,
-            complete: replayed.segments.iter().map(|segment| (segment.number, segment.last_sequence)).collect(),
+            complete: replayed.segments.iter().map(complete).collect(),
             spares,
             stats: LogStats::default(),
         };
@@ -257,6 +258,11 @@ impl Log {
             self.state.lock().spares.append(&mut spares);
         }
         Ok(())
+    }
+
+    /// Sequence of the last entry that was appended or found.
+    pub fn last_sequence(&self) -> u64 {
+        self.state.lock().next - 1
     }
 
     /// Number of the segment that grows.
@@ -387,8 +393,9 @@ impl Log {
 
     fn next_segment(&self, state: &mut MutexGuard<'_, State>) -> Result<()> {
         let (number, next, spare) = (state.number + 1, state.next, state.spares.pop());
+        let header = Header { number, first_sequence: next, recycled: spare.is_some() };
         state.leader = Some(true);
-        let created = MutexGuard::unlocked(state, || Active::create(&*self.dir, number, next, spare));
+        let created = MutexGuard::unlocked(state, || Active::create(&*self.dir, header, &[], spare));
         state.leader = None;
         let active = created.map_err(|(error, step)| {
             if step == CreateStep::Sync {
@@ -405,6 +412,21 @@ impl Log {
         *self.active.lock() = active;
         Ok(())
     }
+}
+
+/// The first frames of a segment that goes on behind a tail: its schemas, then its entries. And the sequence that follows.
+fn frames_of_tail(header: Header, tail: &Tail) -> (Vec<u8>, u64) {
+    let mut frames = Vec::new();
+    let mut next = header.first_sequence;
+    if !tail.entries.is_empty() {
+        let schemas = tail.schemas.values().map(|payload| (SCHEMA, payload));
+        for (kind, payload) in schemas.chain(tail.entries.iter().map(|(kind, payload)| (*kind, payload))) {
+            let is_first = next == header.first_sequence;
+            frame::append(&mut frames, header.seed(), kind, is_first, next, |out| out.extend_from_slice(payload));
+            next += 1;
+        }
+    }
+    (frames, next)
 }
 
 impl State {

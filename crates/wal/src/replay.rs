@@ -1,16 +1,22 @@
 //! Reading the log back: what is whole, what is torn, what is damaged.
 //!
 //! Segments are read in the order of their numbers. Entries at or below the sequence that is already in files are passed
-//! over, so reading twice gives the same. A torn tail ends a segment and is reported; the next segment then goes on with the
-//! very sequence at which the tail was torn. Everything else that is not whole is an error that names segment, entry, offset
-//! and checksums: nothing is skipped.
+//! over, so reading twice gives the same. A segment ends where the next one begins: entries that stand there again are read
+//! there. A torn tail of the last segment is dropped and reported. Everything else that is not whole is an error that names
+//! segment, entry, offset and checksums: nothing is skipped.
+//!
+//! Of the last entries nobody knows whether they are on disk: the process that wrote them may have ended before its sync, or
+//! after one that failed, and what is read back then is memory of the operating system. They are kept in [`Tail`] and written
+//! once more by [`Log::start`](crate::Log::start).
 
+use std::collections::BTreeMap;
 use std::io;
 
 use tsloom_io::{Dir, ReadAt};
 use tsloom_model::{Error, ErrorKind, FileOffset, Result};
 
-use crate::entry::{Decoder, Entry};
+use crate::entry::{Decoder, Entry, schema_id};
+use crate::frame::Head;
 use crate::scan::{End, SegmentReader};
 use crate::segment::{FOLDER, HEADER_SIZE, Header, Name};
 
@@ -23,8 +29,8 @@ pub struct Replayed {
     pub entry_count: u64,
     /// Entries that were passed over: files have them.
     pub skipped_count: u64,
-    /// Torn tails that were dropped. Only the last segment can have one that is new.
-    pub dropped_tails: Vec<DroppedTail>,
+    /// The torn tail of the last segment, if it has one: it was dropped.
+    pub dropped_tail: Option<DroppedTail>,
     /// Segments without a header, to be put aside.
     pub aside: Vec<AsideSegment>,
     /// Dropped segments that wait to be overwritten.
@@ -33,6 +39,40 @@ pub struct Replayed {
     pub next_sequence: u64,
     /// Number of the next segment; no file in the folder has it.
     pub next_number: u64,
+    pub(crate) tail: Tail,
+}
+
+/// The last entries, which no later one proves to be on disk, and the schemas that stand before them in their segment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tail {
+    /// Payloads of schema entries by the id of the schema.
+    pub(crate) schemas: BTreeMap<u32, Vec<u8>>,
+    /// Kinds and payloads, in order.
+    pub(crate) entries: Vec<(u8, Vec<u8>)>,
+}
+
+impl Tail {
+    /// Ids of the schemas that stand in a segment which begins with this tail.
+    pub(crate) fn all_schemas(&self) -> impl Iterator<Item = u32> {
+        let own = self.entries.iter().filter_map(|(kind, payload)| schema_id(*kind, payload));
+        let before = if self.entries.is_empty() { None } else { Some(self.schemas.keys().copied()) };
+        before.into_iter().flatten().chain(own)
+    }
+
+    fn note(&mut self, head: Head, payload: &[u8], flushed: u64) {
+        if head.after_sync {
+            for (kind, payload) in self.entries.drain(..) {
+                if let Some(id) = schema_id(kind, &payload) {
+                    self.schemas.insert(id, payload);
+                }
+            }
+        }
+        if head.sequence > flushed {
+            self.entries.push((head.kind, payload.to_vec()));
+        } else if let Some(id) = schema_id(head.kind, payload) {
+            self.schemas.insert(id, payload.to_vec());
+        }
+    }
 }
 
 /// One segment that was read, or passed over because files have all of it.
@@ -172,12 +212,19 @@ fn read_segment(
     }
     let mut decoder = Decoder::default();
     let mut reader = SegmentReader::new(&*segment.source, segment.size, segment.header);
+    let limit = next.map_or(u64::MAX, |next| next.header.first_sequence);
     let end = loop {
+        if reader.sequence() >= limit {
+            break reader.end(None);
+        }
         let frame = match reader.next_frame()? {
             Ok(frame) => frame,
             Err(end) => break end,
         };
         let sequence = frame.head.sequence;
+        if next.is_none() {
+            replayed.tail.note(frame.head, frame.payload, flushed);
+        }
         let entry = decoder.decode(frame.head.kind, frame.payload, frame.payload_at, sequence > flushed)?;
         match entry {
             Some(entry) if sequence > flushed => {
@@ -187,18 +234,23 @@ fn read_segment(
             _ => replayed.skipped_count += 1,
         }
     };
-    let expected_next = next.map_or(end.sequence, |next| next.header.first_sequence);
-    if expected_next != end.sequence || (next.is_none() && reader.is_damaged()?) {
-        return Err(end.damage());
+    if next.is_some() {
+        if end.sequence < limit {
+            return Err(end.damage());
+        }
+    } else {
+        if reader.is_damaged()? {
+            return Err(end.damage());
+        }
+        note_tail(segment, &end, replayed);
     }
-    note_tail(segment, &end, replayed);
     replayed.next_sequence = replayed.next_sequence.max(end.sequence);
     Ok(end.sequence - 1)
 }
 
 fn note_tail(segment: &Segment, end: &End, replayed: &mut Replayed) {
     if let Some(reason) = &end.torn {
-        replayed.dropped_tails.push(DroppedTail {
+        replayed.dropped_tail = Some(DroppedTail {
             file: Name::Log(segment.number).path(),
             offset: end.offset,
             size: segment.size - end.offset,

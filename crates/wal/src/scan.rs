@@ -67,7 +67,8 @@ impl<'a> SegmentReader<'a> {
         Self { window, header, seed: header.seed(), offset: HEADER_SIZE as u64, entry_count: 0 }
     }
 
-    fn sequence(&self) -> u64 {
+    /// Sequence of the next entry.
+    pub(crate) fn sequence(&self) -> u64 {
         self.header.first_sequence.saturating_add(self.entry_count)
     }
 
@@ -101,7 +102,8 @@ impl<'a> SegmentReader<'a> {
         Ok(Ok(Frame { head, payload_at: offset + HEAD_SIZE as u64, payload: &whole[HEAD_SIZE..] }))
     }
 
-    fn end(&self, torn: Option<String>) -> End {
+    /// The end, here.
+    pub(crate) fn end(&self, torn: Option<String>) -> End {
         End { offset: self.offset, entry_count: self.entry_count, torn, sequence: self.sequence() }
     }
 

@@ -16,8 +16,9 @@
 //! 32      ..    frames, see `frame`
 //! ```
 //!
-//! A segment gets its name `.log` only when its header is on disk, and the segment before it is synced first. So a header
-//! with a wrong checksum is damage, and a sequence missing between two segments is a lost entry.
+//! A segment gets its name `.log` only when its header is on disk, and all entries before its first one. So a header with a
+//! wrong checksum is damage, and a sequence missing between two segments is a lost entry. What the segment before it holds
+//! from that sequence on does not count.
 
 use tsloom_model::{Error, ErrorKind, FileOffset, Result};
 

@@ -112,7 +112,7 @@ fn a_torn_group_is_no_damage() {
     bytes[torn] ^= 1;
     dir.set_file(LOG, &bytes);
     let (replayed, entries) = read(&dir, 0).unwrap();
-    assert_eq!((entries.len(), replayed.dropped_tails[0].offset), (2, synced as u64));
+    assert_eq!((entries.len(), replayed.dropped_tail.unwrap().offset), (2, synced as u64));
     // After a sync the same bytes are damage.
     let mut whole = bytes.clone();
     whole[torn] ^= 1;

@@ -1,0 +1,81 @@
+//! What a store tells about itself: what it found when it was opened, and plain numbers since.
+
+use std::fmt;
+
+use tsloom_model::Grouped;
+use tsloom_wal::{LogStats, Replayed};
+
+/// What opening a store found and did. `Display` gives one line for each thing that is not as a clean end leaves it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecoveryReport {
+    /// Log entries that were not in files yet and are in the memtable now.
+    pub replayed_entries: u64,
+    /// Rows of these.
+    pub replayed_rows: u64,
+    /// Log entries that were passed over: files have them.
+    pub skipped_entries: u64,
+    /// The torn tail of the log that was dropped: the segment, the offset, and what is wrong there.
+    pub dropped_tail: Option<String>,
+    /// Log segments without a header, under the name they have now.
+    pub kept_aside: Vec<String>,
+    /// Files that a crash had left unfinished, or finished but unknown to the manifest; their rows are in the log.
+    pub removed_files: Vec<String>,
+}
+
+impl RecoveryReport {
+    /// True when the store had been left as after a clean end, log entries to replay included.
+    pub fn is_clean(&self) -> bool {
+        self.dropped_tail.is_none() && self.kept_aside.is_empty() && self.removed_files.is_empty()
+    }
+
+    pub(crate) fn note_log(&mut self, replayed: &Replayed) {
+        self.replayed_entries = replayed.entry_count;
+        self.skipped_entries = replayed.skipped_count;
+        let tail = |tail: &tsloom_wal::DroppedTail| format!("{} at offset {}: {}", tail.file, Grouped(tail.offset), tail.reason);
+        self.dropped_tail = replayed.dropped_tail.as_ref().map(tail);
+        self.kept_aside = replayed.aside.iter().map(|aside| aside.file.clone()).collect();
+    }
+}
+
+impl fmt::Display for RecoveryReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "replayed {} log entries with {} rows", Grouped(self.replayed_entries), Grouped(self.replayed_rows))?;
+        if let Some(tail) = &self.dropped_tail {
+            write!(f, "\ndropped a torn tail: {tail}")?;
+        }
+        for name in &self.kept_aside {
+            write!(f, "\nkept aside a log without a header: {name}")?;
+        }
+        for name in &self.removed_files {
+            write!(f, "\nremoved an unfinished file: {name}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Plain numbers about an open store.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoreStats {
+    /// Tables.
+    pub tables: u64,
+    /// Files.
+    pub files: u64,
+    /// Bytes of all files.
+    pub file_bytes: u64,
+    /// Rows of all files.
+    pub file_rows: u64,
+    /// Rows that are not in files yet.
+    pub memtable_rows: u64,
+    /// Bytes these rows take in memory.
+    pub memtable_bytes: u64,
+    /// Memtables that wait to be flushed.
+    pub frozen_memtables: u64,
+    /// Files written since the store was opened.
+    pub flushes: u64,
+    /// Last log entry that is in files; `None` while a flush is going on.
+    pub flushed_sequence: Option<u64>,
+    /// Why the last flush in the background failed; `None` when it did not.
+    pub flush_error: Option<String>,
+    /// The log; zeros for a store that was opened read-only.
+    pub log: LogStats,
+}
