@@ -1,3 +1,5 @@
+//! The first program: a tablet goes through log, memtable and file, and comes back in one lent block.
+
 use tsloom::{DataType, Store, StoreOptions, TableSchema, Tablet, Value};
 
 fn main() -> tsloom::Result<()> {

@@ -13,8 +13,13 @@
 //! | keep rows durably and query them | [`Store`] |
 //! | read or write a single `.tsfile` | [`FileReader`], [`FileWriter`] |
 //! | query files without a store | [`TableScan`] |
-//! | send rows over a pipe | [`Tablet`], [`tablet::TabletView`] |
+//! | send rows over a pipe | [`Tablet`], [`TabletView`] |
 //!
+//! # The first program
+//!
+//! ```
+#![doc = include_str!("../examples/hello.rs")]
+//! ```
 #![forbid(unsafe_code)]
 
 pub use tsloom_bitmap as bitmap;
@@ -33,4 +38,8 @@ pub use tsloom_tablet as tablet;
 pub use tsloom_wal as wal;
 
 pub use tsloom_block::Block;
-pub use tsloom_model::{DataType, Error, ErrorKind, Result, TableSchema, TimeRange, Value};
+pub use tsloom_file::{FileReader, FileWriter, WriterOptions};
+pub use tsloom_model::{DataType, Error, ErrorKind, Result, TableSchema, TimeRange, Value, tag};
+pub use tsloom_scan::{ScanRequest, TableScan};
+pub use tsloom_store::{Durability, Store, StoreOptions};
+pub use tsloom_tablet::{Tablet, TabletView};
