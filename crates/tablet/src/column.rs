@@ -268,15 +268,8 @@ impl Column {
     /// Makes `count` rows from `start` on null, in a present column.
     pub(crate) fn set_nulls(&mut self, start: usize, count: usize) {
         let row_count = self.len();
-        for row in start..start + count {
-            self.put_placeholder(row);
-        }
-        if self.data_type.is_text() {
-            for row in start..start + count {
-                self.splice_text(row, b"");
-            }
-        }
         self.mark(start, count, row_count);
+        self.settle_null_slots(row_count);
     }
 
     fn splice_text(&mut self, row: usize, cell: &[u8]) {
@@ -335,13 +328,34 @@ impl Column {
 
     /// Puts the placeholder into the slots of all null rows.
     pub(crate) fn settle_null_slots(&mut self, row_count: usize) {
-        if self.null_count > 0 {
-            let nulls = std::mem::take(&mut self.nulls);
-            for row in words::ones(&nulls, 0, row_count) {
-                self.put_placeholder(row);
-            }
-            self.nulls = nulls;
+        if self.null_count == 0 {
+            return;
         }
+        if self.data_type.is_text() {
+            return self.empty_null_cells(row_count);
+        }
+        let nulls = std::mem::take(&mut self.nulls);
+        for row in words::ones(&nulls, 0, row_count) {
+            self.put_placeholder(row);
+        }
+        self.nulls = nulls;
+    }
+
+    /// Cuts the text of null rows out, in one pass.
+    fn empty_null_cells(&mut self, row_count: usize) {
+        let (text, nulls) = self.text_parts();
+        let (offsets, bytes) = text.parts_mut();
+        let (mut start, mut written) = (0, 0);
+        for row in 0..row_count {
+            let end = offsets[row + 1] as usize;
+            if !words::get(nulls, row) {
+                bytes.copy_within(start..end, written);
+                written += end - start;
+            }
+            offsets[row + 1] = written as u32;
+            start = end;
+        }
+        bytes.truncate(written);
     }
 
     /// Cells and null words of a text column, for code that fills both. The column is present afterwards.

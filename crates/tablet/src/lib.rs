@@ -31,6 +31,7 @@ mod column;
 mod column_mut;
 mod devices;
 mod head;
+mod insert;
 mod layout;
 mod order;
 mod parse;

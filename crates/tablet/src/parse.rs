@@ -173,7 +173,7 @@ impl Column {
         Ok(())
     }
 
-    fn check_tags(&self, at: usize) -> Result<()> {
+    pub(crate) fn check_tags(&self, at: usize) -> Result<()> {
         let Some(view) = self.view() else { return Ok(()) };
         for row in 0..view.row_count() {
             if let Value::Text(cell) = view.value(row)
