@@ -18,7 +18,12 @@ impl AppendFile {
         Self { file, position: 0 }
     }
 
-    /// Bytes written so far.
+    /// Goes on at byte `position` of `file`.
+    pub fn at(file: Box<dyn LogFile>, position: u64) -> Self {
+        Self { file, position }
+    }
+
+    /// Where the next byte goes.
     pub fn position(&self) -> u64 {
         self.position
     }
