@@ -10,13 +10,18 @@
 //! through [`ReadAt`](tsloom_io::ReadAt) only and checks every length from a file against what is left of it and against
 //! [`Limits`](tsloom_model::Limits) before anything is sized by it.
 //!
+//! A file whose writer did not finish has no footer and is refused by the reader; [`Recovery`] lists what is whole in it,
+//! and [`FileWriter::resume`] goes on from there.
+//!
 //! Start at [`FileWriter`] and [`FileReader`].
 #![forbid(unsafe_code)]
 
 mod chunk;
 mod reader;
+mod recover;
 mod writer;
 
 pub use chunk::{ChunkRef, PageIter, PageRef};
 pub use reader::{DeviceCursor, DeviceSeries, FileReader, SeriesRef};
+pub use recover::{RecoveredChunk, RecoveredGroup, Recovery};
 pub use writer::{FileSummary, FileWriter, NewFile, WriterOptions, WriterOptionsBuilder};

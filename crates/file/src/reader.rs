@@ -222,7 +222,7 @@ impl<R: ReadAt> FileReader<R> {
 }
 
 /// The version of the file that begins with these bytes.
-fn check_head(head: &[u8]) -> Result<u8> {
+pub(crate) fn check_head(head: &[u8]) -> Result<u8> {
     let refuse = |kind, message: String| Err(Error::new(kind, message).at(FileOffset::new(0)).in_place("file head"));
     let Some((magic, rest)) = head.split_first_chunk::<6>() else {
         return refuse(ErrorKind::Truncated, format!("{} bytes are no TsFile", head.len()));

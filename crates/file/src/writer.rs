@@ -20,6 +20,7 @@ mod group;
 mod index;
 mod new_file;
 mod options;
+mod resume;
 mod rows;
 mod table;
 

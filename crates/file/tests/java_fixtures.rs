@@ -5,8 +5,9 @@ mod common;
 
 use common::{chunk_bytes, fixtures, lines, pages};
 use serde_json::{Value, json};
-use tsloom_file::{ChunkRef, DeviceSeries, FileReader, SeriesRef};
+use tsloom_file::{ChunkRef, DeviceSeries, FileReader, Recovery, SeriesRef};
 use tsloom_format::{SeriesType, StatisticValues, StatisticsRef};
+use tsloom_model::Limits;
 
 fn hex(bytes: impl AsRef<[u8]>) -> Value {
     Value::String(bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
@@ -177,5 +178,31 @@ fn every_device_is_found_by_its_id() {
             let missing = tsloom_model::DeviceId::new(id.table(), [Some("no such device")]);
             assert!(!reader.find_device(&missing, &mut found).unwrap());
         }
+    }
+}
+
+#[test]
+fn the_body_holds_the_chunks_that_the_metadata_lists() {
+    for path in fixtures("java").into_iter().chain(fixtures("cpp")) {
+        let reader = FileReader::open(&path).unwrap();
+        let recovery = Recovery::of_file(&path, &Limits::default()).unwrap();
+        assert_eq!((recovery.separator, recovery.stopped_by.is_none()), (Some(reader.body_end()), true), "{}", reader.name());
+        let mut in_body: Vec<(String, u64)> = Vec::new();
+        for group in &recovery.groups {
+            in_body.extend(group.chunks.iter().map(|chunk| (format!("{}.{}", group.device, chunk.measurement), chunk.offset)));
+        }
+        let mut listed = Vec::new();
+        let mut cursor = reader.all_devices();
+        let mut series = DeviceSeries::default();
+        while cursor.advance(&reader).unwrap() {
+            cursor.read_series(&reader, &mut series).unwrap();
+            let id = cursor.device().to_id();
+            for series in series.iter() {
+                listed.extend(series.chunks().map(|chunk| (format!("{id}.{}", series.name()), chunk.offset)));
+            }
+        }
+        in_body.sort();
+        listed.sort();
+        assert_eq!(in_body, listed, "{}", reader.name());
     }
 }

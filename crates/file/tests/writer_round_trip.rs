@@ -2,96 +2,20 @@
 //! of `codec`, cell by cell, with the statistics a naive walk over the rows gives.
 #![expect(clippy::unwrap_used, reason = "what does not read back is a failed test")]
 
+#[path = "common/decode.rs"]
+mod decode;
 #[path = "common/samples.rs"]
 mod samples;
 
 use std::collections::BTreeMap;
 
+use decode::{chunk_at, column, times};
 use samples::{Cell, Row, Sample};
-use tsloom_codec::compress::{CompressScratch, decompress};
-use tsloom_codec::{DecodeScratch, decode, decode_times};
-use tsloom_file::{ChunkRef, DeviceSeries, FileReader, PageRef, SeriesRef};
-use tsloom_format::{SeriesType, StatisticsRef};
-use tsloom_model::{DataType, DeviceId, Limits, Value, Values};
+use tsloom_file::{DeviceSeries, FileReader, FileWriter, Recovery, SeriesRef, WriterOptions};
+use tsloom_format::SeriesType;
+use tsloom_model::{DeviceId, ErrorKind, Limits};
 
 type Reader = FileReader<Vec<u8>>;
-
-fn body(page: &PageRef<'_>, chunk: &ChunkRef<'_>) -> Vec<u8> {
-    let mut body = Vec::new();
-    let mut scratch = CompressScratch::default();
-    decompress(chunk.header().compression, page.body, page.uncompressed_size as usize, &mut body, &mut scratch).unwrap();
-    body
-}
-
-fn chunk_at(bytes: &[u8], offset: u64) -> ChunkRef<'_> {
-    ChunkRef::parse(&bytes[offset as usize..], offset).unwrap()
-}
-
-/// The times of one chunk, page by page.
-fn times(chunk: &ChunkRef<'_>, statistics: StatisticsRef<'_>) -> Vec<Vec<i64>> {
-    let page_times = |page: PageRef<'_>| {
-        let rows = page.statistics.unwrap_or(statistics).count() as usize;
-        let mut times = Vec::new();
-        decode_times(chunk.header().encoding, &body(&page, chunk), rows, &mut times, &mut DecodeScratch::default()).unwrap();
-        times
-    };
-    chunk.pages().map(|page| page_times(page.unwrap())).collect()
-}
-
-/// The cells of one value page of `rows` rows.
-fn cells(page: PageRef<'_>, chunk: &ChunkRef<'_>, rows: usize) -> Vec<Option<Cell>> {
-    if page.is_empty() {
-        return vec![None; rows];
-    }
-    let data_type = chunk.header().series_type.data_type().unwrap();
-    let body = body(&page, chunk);
-    assert_eq!(i32::from_be_bytes(*body.first_chunk().unwrap()) as usize, rows);
-    let presence = tsloom_bitmap::PresenceView::new(&body[4..], rows).unwrap();
-    let encoded = &body[4 + rows.div_ceil(8)..];
-    let mut values = Values::new(data_type.physical());
-    let count = presence.present_count();
-    decode(chunk.header().encoding, data_type, encoded, count, &mut values, &mut DecodeScratch::default()).unwrap();
-    let mut next = 0..count;
-    let cell = |row| presence.is_present(row).then(|| owned(values.as_values().get(next.next().unwrap())));
-    (0..rows).map(cell).collect()
-}
-
-fn owned(value: Value<'_>) -> Cell {
-    match value {
-        Value::Null => Cell::Null,
-        Value::Boolean(value) => Cell::Boolean(value),
-        Value::Int32(value) => Cell::Int32(value),
-        Value::Int64(value) => Cell::Int64(value),
-        Value::Float(value) => Cell::Float(value),
-        Value::Double(value) => Cell::Double(value),
-        Value::Text(bytes) => Cell::Text(bytes.to_vec()),
-    }
-}
-
-/// All cells of one series, in row order; `None` for a null.
-fn column(bytes: &[u8], series: SeriesRef<'_>, page_rows: &[Vec<usize>]) -> Vec<Option<Cell>> {
-    assert_eq!(series.chunk_count(), page_rows.len(), "a chunk in every group");
-    let mut column = Vec::new();
-    for (meta, page_rows) in series.chunks().zip(page_rows) {
-        let chunk = chunk_at(bytes, meta.offset);
-        assert_eq!(chunk.header().measurement, series.name());
-        let pages: Vec<_> = chunk.pages().map(Result::unwrap).collect();
-        let start = column.len();
-        if pages.is_empty() {
-            column.resize(column.len() + page_rows.iter().sum::<usize>(), None);
-        } else {
-            assert_eq!(pages.len(), page_rows.len(), "pages of {}", series.name());
-            for (page, rows) in pages.into_iter().zip(page_rows) {
-                let cells = cells(page, &chunk, *rows);
-                let present = cells.iter().flatten().count();
-                assert!(page.statistics.is_none_or(|statistics| statistics.count() as usize == present));
-                column.extend(cells);
-            }
-        }
-        assert_eq!(meta.statistics.count() as usize, column[start..].iter().flatten().count());
-    }
-    column
-}
 
 fn check_statistics(series: SeriesRef<'_>, rows: &[&Row], field: usize) {
     let present: Vec<_> = rows.iter().filter(|row| row.cells[field] != Cell::Null).collect();
@@ -132,7 +56,13 @@ fn check_device(bytes: &[u8], series: &DeviceSeries, sample: &Sample, rows: &[&R
 fn check(sample: &Sample) {
     let (bytes, summary) = sample.write(Vec::new()).unwrap();
     assert_eq!((summary.size, summary.row_count), (bytes.len() as u64, sample.rows.len() as u64));
-    let reader: Reader = FileReader::new(bytes.clone(), sample.name, Limits::default()).unwrap();
+    let counts = check_bytes(sample, &bytes);
+    assert_eq!((summary.device_count, summary.series_count), counts);
+}
+
+/// Every cell of the file, and nothing else in it. Returns the numbers of devices and series.
+fn check_bytes(sample: &Sample, bytes: &[u8]) -> (u64, u64) {
+    let reader: Reader = FileReader::new(bytes.to_vec(), sample.name, Limits::default()).unwrap();
     let mut tables = sample.tables.clone();
     tables.sort_by(|a, b| a.name().cmp(b.name()));
     assert!(reader.tables().eq(&tables));
@@ -146,14 +76,14 @@ fn check(sample: &Sample) {
         assert!(cursor.advance(&reader).unwrap());
         assert!(cursor.device().is(id), "{}: {:?} in place of {id}", sample.name, cursor.device());
         cursor.read_series(&reader, &mut series).unwrap();
-        check_device(&bytes, &series, sample, rows);
+        check_device(bytes, &series, sample, rows);
         let filter = reader.metadata().bloom_filter.as_ref().unwrap();
         assert!(series.iter().all(|series| filter.may_contain(format!("{id}.{}", series.name()).as_bytes())));
         series_count += series.len() as u64;
         assert!(reader.find_device(id, &mut series).unwrap());
     }
     assert!(!cursor.advance(&reader).unwrap());
-    assert_eq!((summary.device_count, summary.series_count), (expected.len() as u64, series_count));
+    (expected.len() as u64, series_count)
 }
 
 #[test]
@@ -210,4 +140,66 @@ fn a_page_with_very_long_texts_is_alone_in_its_chunks() {
     assert!(wide_chunks >= 3, "{wide_chunks} chunks of one page");
     let page_counts: Vec<usize> = series.time().unwrap().chunks().map(|meta| pages_of(&meta).len()).collect();
     assert!(page_counts.iter().sum::<usize>() == 9 && page_counts.iter().any(|count| *count > 1), "{page_counts:?}");
+}
+
+/// The body of a file that was written in several chunk groups a device, and where it ends.
+fn body_of(sample: &Sample) -> (Vec<u8>, Recovery) {
+    let (bytes, _) = sample.write(Vec::new()).unwrap();
+    let recovery = Recovery::of(&bytes, &Limits::default()).unwrap();
+    assert_eq!(recovery.separator, Some(recovery.whole_size));
+    assert!(recovery.stopped_by.is_none() && recovery.groups.len() > 8);
+    (bytes[..recovery.whole_size as usize].to_vec(), recovery)
+}
+
+fn sample_of(name: &str) -> Sample {
+    samples::samples().into_iter().find(|sample| sample.name == name).unwrap()
+}
+
+#[test]
+fn of_a_cut_file_the_whole_groups_are_found() {
+    let (body, all) = body_of(&sample_of("groups"));
+    for size in (7..body.len()).step_by(13).chain([body.len()]) {
+        let expected = all.groups.iter().filter(|group| group.offset + group.size <= size as u64);
+        let expected: Vec<_> = expected.cloned().collect();
+        for zeros in [0, 4096] {
+            let mut cut = body[..size].to_vec();
+            cut.resize(size + zeros, 0);
+            let found = Recovery::of(&cut, &Limits::default()).unwrap();
+            // A cut between two chunks cannot be told from the end of a group.
+            let (whole, last) = found.groups.split_at(expected.len());
+            assert_eq!(whole, expected, "{size} bytes and {zeros} zeros");
+            assert!(last.len() <= 1 && last.iter().all(|group| group.offset + group.size == size as u64), "{size} {last:?}");
+            let end = found.groups.last().map_or(7, |group| group.offset + group.size);
+            assert_eq!((found.whole_size, found.separator), (end, None));
+        }
+    }
+}
+
+#[test]
+fn a_cut_file_is_gone_on_with() {
+    let sample = sample_of("groups");
+    let (body, all) = body_of(&sample);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.tsfile");
+    let middle = &all.groups[all.groups.len() / 2];
+    for size in [7, 100, middle.offset + 3, middle.offset + middle.size, middle.offset + middle.size - 1, body.len() as u64] {
+        let mut cut = body[..size as usize].to_vec();
+        cut.resize(cut.len() + 1000, 0);
+        std::fs::write(&path, &cut).unwrap();
+        assert_eq!(FileReader::open(&path).unwrap_err().kind(), ErrorKind::Truncated);
+
+        let mut writer = FileWriter::resume(&path, sample.options.clone(), &sample.tables, &Limits::default()).unwrap();
+        for row in &sample.rows {
+            if writer.last_time(&row.device).is_none_or(|last| last < row.time) {
+                samples::write_batch(&mut writer, sample.table(&row.device), std::slice::from_ref(row)).unwrap();
+            }
+        }
+        let (sink, summary) = writer.finish().unwrap();
+        sink.into_inner().unwrap().sync().unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!((summary.size, summary.row_count), (bytes.len() as u64, sample.rows.len() as u64));
+        assert_eq!((summary.device_count, summary.series_count), check_bytes(&sample, &bytes));
+    }
+    let finished = FileWriter::resume(&path, WriterOptions::default(), &sample.tables, &Limits::default());
+    assert_eq!(finished.map(|_| ()).unwrap_err().kind(), ErrorKind::InvalidArgument);
 }

@@ -185,20 +185,30 @@ impl Device {
             }
             chunk_count += 1;
         }
-        self.group_count += 1;
+        self.pass_group();
         Ok(chunk_count)
     }
 
     fn write_chunk<W: Write>(&mut self, rank: u32, chunk: &ChunkBuffer, parts: ChunkParts<'_>, sink: &mut Sink<W>) -> Result<()> {
         let offset = chunk.write(parts, sink)?;
+        self.add_chunk(rank, offset, &chunk.statistics);
+        Ok(())
+    }
+
+    /// Takes note of a chunk that is in the file.
+    pub(super) fn add_chunk(&mut self, rank: u32, offset: u64, statistics: &Statistics) {
         match self.series.binary_search_by_key(&rank, |series| series.rank) {
-            Ok(index) => self.series[index].add(offset, &chunk.statistics),
+            Ok(index) => self.series[index].add(offset, statistics),
             Err(index) => {
-                let statistics = chunk.statistics.clone();
+                let statistics = statistics.clone();
                 self.series.insert(index, Series { rank, statistics, first_offset: offset, chunk_list: Vec::new() });
             }
         }
-        Ok(())
+    }
+
+    /// Takes note of a chunk group that is in the file.
+    pub(super) fn pass_group(&mut self) {
+        self.group_count += 1;
     }
 }
 

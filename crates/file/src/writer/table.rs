@@ -112,6 +112,18 @@ impl Table {
         self.fields.binary_search_by_key(&column, |field| field.column).ok()
     }
 
+    /// The place of a field in the order of a device's series, after the times.
+    pub(super) fn rank(&self, name: &str, series_type: SeriesType) -> Result<u32> {
+        let field = |place: &u32| &self.fields[*place as usize];
+        match self.by_name.binary_search_by(|place| field(place).name.as_str().cmp(name)) {
+            Ok(rank) if field(&self.by_name[rank]).series_type() == series_type => Ok(rank as u32 + 1),
+            _ => {
+                let message = format!("the table {} has no FIELD of this name and type", self.schema.name());
+                Err(Error::new(ErrorKind::SchemaMismatch, message).in_column(name))
+            }
+        }
+    }
+
     /// A group without rows.
     pub(super) fn take(&mut self) -> Box<Group> {
         self.spare.pop().unwrap_or_else(|| Box::new(Group::new(self.fields.len())))

@@ -76,7 +76,7 @@ impl Sample {
     }
 }
 
-fn write_batch<W: std::io::Write>(writer: &mut FileWriter<W>, table: &TableSchema, rows: &[Row]) -> Result<()> {
+pub(crate) fn write_batch<W: std::io::Write>(writer: &mut FileWriter<W>, table: &TableSchema, rows: &[Row]) -> Result<()> {
     let times: Vec<i64> = rows.iter().map(|row| row.time).collect();
     let columns: Vec<_> =
         table.fields().enumerate().map(|(field, column)| column_of(rows, field, &table.columns()[column])).collect();

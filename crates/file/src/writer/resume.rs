@@ -1,0 +1,176 @@
+//! Going on with a file whose writer did not finish.
+//!
+//! Its whole chunk groups are decoded, since a chunk of one page has no statistics in the body, and what the metadata needs
+//! is gathered from them: only rows that are there, only values that are not null.
+
+use std::io::Write;
+use std::path::Path;
+
+use tsloom_bitmap::PresenceView;
+use tsloom_codec::compress::decompress;
+use tsloom_codec::{DecodeScratch, count_times, decode, decode_times};
+use tsloom_encoding::WireReader;
+use tsloom_format::{ChunkKind, Statistics};
+use tsloom_io::{AppendFile, LogFile, ReadAt};
+use tsloom_model::{Error, ErrorKind, FileOffset, Limits, Result, TableSchema, Values};
+
+use super::{FileWriter, Sink, WriterOptions};
+use crate::{ChunkRef, PageRef, RecoveredChunk, RecoveredGroup, Recovery};
+
+/// Buffers for decoding.
+#[derive(Default)]
+struct Decoder {
+    bytes: Vec<u8>,
+    body: Vec<u8>,
+    compress: tsloom_codec::compress::CompressScratch,
+    decode: DecodeScratch,
+    /// Times of the group, page by page.
+    times: Vec<Vec<i64>>,
+}
+
+impl FileWriter<std::io::BufWriter<AppendFile>> {
+    /// Goes on with the unfinished file at `path`: cuts it after its last whole chunk group and takes rows again. `tables`
+    /// are the schemas, which an unfinished file does not have yet. The result is the file itself, in place;
+    /// [`finish`](Self::finish) it, then sync the sink.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] for a file that has its end; [`ErrorKind::SchemaMismatch`] when it has devices or columns
+    /// that are not of these tables; else what reading and decoding say. The file is cut only when all went well.
+    pub fn resume(path: impl AsRef<Path>, options: WriterOptions, tables: &[TableSchema], limits: &Limits) -> Result<Self> {
+        let path = path.as_ref();
+        Self::resume_file(path, options, tables, limits).map_err(|error| error.in_file(path))
+    }
+
+    fn resume_file(path: &Path, options: WriterOptions, tables: &[TableSchema], limits: &Limits) -> Result<Self> {
+        let mut file = std::fs::OpenOptions::new().read(true).write(true).open(path)?;
+        let recovery = Recovery::of(&file, limits)?;
+        if let Some(separator) = recovery.separator {
+            let message = "the file is finished; only one that is not can be gone on with";
+            return Err(Error::new(ErrorKind::InvalidArgument, message).at(FileOffset::new(separator)));
+        }
+        let mut writer = FileWriter::new(std::io::sink(), options)?;
+        writer.take_groups(&recovery, &file, tables, limits)?;
+        LogFile::truncate(&mut file, recovery.whole_size)?;
+        let inner = std::io::BufWriter::new(AppendFile::at(Box::new(file), recovery.whole_size));
+        let FileWriter { options, tables, devices, scratch, buffered, summary, .. } = writer;
+        let sink = Sink { inner, position: recovery.whole_size, failed: false };
+        Ok(FileWriter { sink, options, tables, devices, scratch, buffered, summary })
+    }
+}
+
+impl<W: Write> FileWriter<W> {
+    /// Takes note of chunk groups that are in the file already.
+    fn take_groups<R: ReadAt>(&mut self, recovery: &Recovery, source: &R, tables: &[TableSchema], limits: &Limits) -> Result<()> {
+        for table in tables {
+            self.add_table(table)?;
+        }
+        let mut decoder = Decoder::default();
+        for group in &recovery.groups {
+            self.take_group(group, source, limits, &mut decoder)
+                .map_err(|error| error.at(FileOffset::new(group.offset)).in_place("chunk group"))?;
+        }
+        Ok(())
+    }
+
+    fn take_group<R: ReadAt>(
+        &mut self,
+        group: &RecoveredGroup,
+        source: &R,
+        limits: &Limits,
+        decoder: &mut Decoder,
+    ) -> Result<()> {
+        let table_index = self.table_index(group.device.table())?;
+        let device = self.devices.find_or_add(table_index, group.device.table(), group.device.segments().skip(1));
+        decoder.times.clear();
+        for chunk in &group.chunks {
+            decoder.bytes.resize(limits.read_size(chunk.size)?, 0);
+            source.read_exact_at(&mut decoder.bytes, chunk.offset)?;
+            let bytes = std::mem::take(&mut decoder.bytes);
+            let statistics = match chunk.kind {
+                ChunkKind::Time => decoder.time_chunk(&bytes, chunk, limits),
+                ChunkKind::Value => decoder.value_chunk(&bytes, chunk, limits),
+                ChunkKind::Plain => Err(Error::new(ErrorKind::Unsupported, "a chunk that is not aligned cannot be gone on with")),
+            };
+            decoder.bytes = bytes;
+            let statistics = statistics.map_err(|error| error.in_column(&chunk.measurement))?;
+
+            let table = &self.tables[table_index];
+            let device = self.devices.get_mut(device);
+            let rank = match chunk.kind {
+                ChunkKind::Time => {
+                    decoder.times.iter().try_for_each(|times| device.pass(times))?;
+                    self.summary.row_count += u64::from(statistics.count());
+                    0
+                }
+                _ => table.rank(&chunk.measurement, chunk.series_type)?,
+            };
+            device.add_chunk(rank, chunk.offset, &statistics);
+            self.summary.chunk_count += 1;
+        }
+        self.devices.get_mut(device).pass_group();
+        Ok(())
+    }
+}
+
+impl Decoder {
+    fn decompress(&mut self, page: &PageRef<'_>, chunk: &RecoveredChunk, limits: &Limits) -> Result<()> {
+        let size = limits.page_size(page.uncompressed_size.into())?;
+        self.body.clear();
+        decompress(chunk.compression, page.body, size, &mut self.body, &mut self.compress)
+            .map_err(|error| error.at(FileOffset::new(page.offset)))
+    }
+
+    fn time_chunk(&mut self, bytes: &[u8], chunk: &RecoveredChunk, limits: &Limits) -> Result<Statistics> {
+        let mut statistics = Statistics::new(chunk.series_type);
+        for page in ChunkRef::parse(bytes, chunk.offset)?.pages() {
+            self.decompress(&page?, chunk, limits)?;
+            let count = limits.page_rows(count_times(chunk.encoding, &self.body)? as u64)?;
+            let mut times = Vec::new();
+            decode_times(chunk.encoding, &self.body, count, &mut times, &mut self.decode)?;
+            statistics.add_times(&times);
+            self.times.push(times);
+        }
+        Ok(statistics)
+    }
+
+    fn value_chunk(&mut self, bytes: &[u8], chunk: &RecoveredChunk, limits: &Limits) -> Result<Statistics> {
+        let mut statistics = Statistics::new(chunk.series_type);
+        let parsed = ChunkRef::parse(bytes, chunk.offset)?;
+        if chunk.page_count > 0 && chunk.page_count != self.times.len() {
+            let message = format!("{} pages of values for {} pages of times", chunk.page_count, self.times.len());
+            return Err(Error::new(ErrorKind::Corrupt, message).at(FileOffset::new(chunk.offset)));
+        }
+        for (index, page) in parsed.pages().enumerate() {
+            let page = page?;
+            if !page.is_empty() {
+                self.decompress(&page, chunk, limits)?;
+                let one_page = self.value_page(index, chunk).map_err(|error| error.at(FileOffset::new(page.offset)))?;
+                statistics.merge(&one_page);
+            }
+        }
+        Ok(statistics)
+    }
+
+    /// Statistics of the page that was decompressed last.
+    fn value_page(&mut self, index: usize, chunk: &RecoveredChunk) -> Result<Statistics> {
+        let times = &self.times[index];
+        let mut wire = WireReader::new(&self.body);
+        let row_count = wire.i32()?;
+        let presence = PresenceView::new(wire.rest(), times.len());
+        let Some(presence) = presence.filter(|_| usize::try_from(row_count) == Ok(times.len())) else {
+            let message = format!("{row_count} rows of values for {} times", times.len());
+            return Err(Error::new(ErrorKind::Corrupt, message));
+        };
+        wire.skip(tsloom_bitmap::presence::byte_count(times.len()))?;
+        let mut statistics = Statistics::new(chunk.series_type);
+        let present = |row: &usize| presence.is_present(*row);
+        let ends = (0..times.len()).find(present).zip((0..times.len()).rfind(present));
+        if let (Some(data_type), Some((first, last))) = (chunk.series_type.data_type(), ends) {
+            let mut values = Values::new(data_type.physical());
+            let count = presence.present_count();
+            decode(chunk.encoding, data_type, wire.rest(), count, &mut values, &mut self.decode)?;
+            statistics.add_values(times[first], times[last], values.as_values());
+        }
+        Ok(statistics)
+    }
+}
