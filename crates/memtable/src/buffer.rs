@@ -1,7 +1,7 @@
 //! Where the rows of an answer are gathered when they cannot be lent from one block.
 
 use tsloom_bitmap::{NullWords, words};
-use tsloom_model::{ColumnView, DataType, TextValues, Value, Values, ValuesRef};
+use tsloom_model::{ColumnView, DataType, TextValues, Values};
 
 /// One column of gathered rows.
 #[derive(Debug)]
@@ -17,52 +17,20 @@ impl ColumnBuffer {
         Self { data_type, values: Values::new(data_type.physical()), nulls: Vec::new(), null_count: 0 }
     }
 
-    pub(crate) fn clear(&mut self) {
-        self.values.clear();
-        self.nulls.clear();
-        self.null_count = 0;
-    }
-
     fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Appends `values`, of which `nulls` marks the null ones.
-    pub(crate) fn extend(&mut self, values: ValuesRef<'_>, nulls: Option<NullWords<'_>>) {
-        let from = self.len();
-        let same_form = self.values.extend(values);
-        assert!(same_form, "a column keeps its form");
-        self.nulls.resize(words::word_count(self.len()), 0);
-        if let Some(nulls) = nulls {
-            nulls.or_to(&mut self.nulls, from);
-            self.null_count += nulls.null_count();
-        }
+    /// The old values, to be replaced by `row_count` new ones, and their null bits, none of which is set.
+    pub(crate) fn begin(&mut self, row_count: usize) -> (&mut Values, &mut [u64]) {
+        self.nulls.clear();
+        self.nulls.resize(words::word_count(row_count), 0);
+        (&mut self.values, &mut self.nulls)
     }
 
-    pub(crate) fn push(&mut self, value: Value<'_>) {
-        if value.is_null() {
-            self.push_nulls(1);
-            return;
-        }
-        let same_form = self.values.push(value);
-        assert!(same_form, "a column keeps its form");
-        self.nulls.resize(words::word_count(self.len()), 0);
-    }
-
-    pub(crate) fn push_nulls(&mut self, count: usize) {
-        let from = self.len();
-        self.values.push_defaults(count);
-        self.nulls.resize(words::word_count(self.len()), 0);
-        words::set_range(&mut self.nulls, from, count);
-        self.null_count += count;
-    }
-
-    /// Makes a row null that was appended.
-    pub(crate) fn mark_null(&mut self, row: usize) {
-        if !words::get(&self.nulls, row) {
-            words::set(&mut self.nulls, row);
-            self.null_count += 1;
-        }
+    /// Values and null bits are there.
+    pub(crate) fn end(&mut self) {
+        self.null_count = words::count_ones(&self.nulls, 0, self.len());
     }
 
     /// Turns the order of the rows round.

@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
-use tsloom_model::{ColumnView, TimeRange, Value};
+use tsloom_model::{ColumnView, TimeRange};
 
 use crate::block::Block;
 use crate::buffer::ColumnBuffer;
+use crate::gather::{Gather, Pick};
 use crate::listview::ListView;
 use crate::projection::Projector;
 use crate::selection::{Piece, Request, Selection};
@@ -38,15 +39,6 @@ pub struct DeviceCursor {
 struct Place {
     piece: usize,
     rows: usize,
-}
-
-/// What is gathered next.
-#[derive(Clone, Copy, Debug)]
-enum Pick {
-    /// Neighbouring rows of a block.
-    Run { block: usize, offset: usize, row: usize, count: usize },
-    /// Rows of one time, merged.
-    Group { position: usize, count: usize, time: i64 },
 }
 
 /// Rows lent by [`DeviceCursor::next_rows`] until its next call.
@@ -271,69 +263,11 @@ impl DeviceCursor {
     /// Fills the buffers with what was picked.
     fn gather(&mut self) {
         let Self { view, request, floors, picks, times, buffers, .. } = self;
+        let gather = Gather { view, picks, times };
         for ((buffer, column), floors) in buffers.iter_mut().zip(&request.columns).zip(floors) {
-            let (Some(buffer), Some((id, _))) = (buffer, column) else { continue };
-            gather_column(view, *id, floors, picks, times, buffer);
-        }
-    }
-}
-
-/// Gathers one column.
-fn gather_column(view: &ListView, id: u32, floors: &Floors, picks: &[Pick], times: &[i64], buffer: &mut ColumnBuffer) {
-    buffer.clear();
-    let blocks = view.blocks();
-    let mut projector = Projector::new(std::iter::once(Some(id)));
-    let mut done = 0;
-    for pick in picks {
-        match *pick {
-            Pick::Run { block, offset, row, count } => {
-                let block = blocks.get(block);
-                match projector.positions(block.layout())[0] {
-                    None => buffer.push_nulls(count),
-                    Some(position) => {
-                        let nulls = block.nulls(position).slice(offset, count);
-                        buffer.extend(block.values(position, offset, count), nulls.any_null().then_some(nulls));
-                        mark_deleted(floors, row, &times[done..done + count], done, buffer);
-                    }
-                }
-                done += count;
-            }
-            Pick::Group { position, count, time } => {
-                let floor = floors.at(time) as usize;
-                buffer.push(latest(view, &mut projector, position, count, floor));
-                done += 1;
+            if let (Some(buffer), Some((id, _))) = (buffer, column) {
+                gather.column(*id, floors, buffer);
             }
         }
     }
-}
-
-/// Makes the cells null that a delete covers. The rows `row..` have these times and begin at `done` in the buffer.
-fn mark_deleted(floors: &Floors, row: usize, times: &[i64], done: usize, buffer: &mut ColumnBuffer) {
-    if floors.is_empty() {
-        return;
-    }
-    for (index, &time) in times.iter().enumerate() {
-        if row + index < floors.at(time) as usize {
-            buffer.mark_null(done + index);
-        }
-    }
-}
-
-/// The value of the latest row that has one, of rows of one time, above the floor of a delete.
-fn latest<'a>(view: &'a ListView, projector: &mut Projector, position: usize, count: usize, floor: usize) -> Value<'a> {
-    let sorted = view.sorted();
-    for position in (position..position + count).rev() {
-        let row = sorted.map_or(position, |sorted| sorted.rows()[position] as usize);
-        if row < floor {
-            break;
-        }
-        let (index, offset) = view.blocks().locate(row);
-        let block = view.blocks().get(index);
-        if let Some(position) = projector.positions(block.layout())[0]
-            && !block.nulls(position).is_null(offset)
-        {
-            return block.values(position, offset, 1).get(0);
-        }
-    }
-    Value::Null
 }

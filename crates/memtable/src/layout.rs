@@ -240,6 +240,11 @@ pub(crate) struct Layouts {
 }
 
 impl Layouts {
+    /// Bytes of the lists of layouts; the layouts charge for themselves.
+    pub(crate) fn list_bytes(&self) -> usize {
+        self.bases.capacity() * size_of::<Arc<Layout>>() + self.extensions.capacity() * size_of::<(Arc<Layout>, Arc<Layout>)>()
+    }
+
     /// The layout of the block opened last.
     pub(crate) fn latest(&self) -> Option<&Arc<Layout>> {
         self.bases.first()

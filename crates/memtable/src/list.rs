@@ -16,7 +16,7 @@ use crate::pool::Ledger;
 use crate::shape::ListShape;
 use crate::sorted::SortedRows;
 use crate::timefacts::{TimeFacts, prefix};
-use crate::tombstone::Tombstone;
+use crate::tombstone::{Tombstone, Tombstones};
 use crate::write::{RowColumns, WriteColumns};
 
 /// What is known about the order of the rows.
@@ -57,7 +57,7 @@ pub struct AlignedList {
     full_block_rows: usize,
     blocks: Blocks,
     order: TimeOrder,
-    tombstones: Option<Arc<Vec<Tombstone>>>,
+    tombstones: Option<Arc<Tombstones>>,
 }
 
 impl AlignedList {
@@ -183,11 +183,13 @@ impl AlignedList {
             && all_have_values(source, &rows)
         {
             let layout = Arc::clone(layout);
+            shape.note_block(layout.ids().len());
             self.blocks.open(&self.ledger, Block::new(&self.ledger, layout));
             self.write(times, rows.clone(), |tail, times| tail.append_same(times, source, rows.start));
         } else {
             shape.select(source, rows.start, rows.len(), failed);
             let block = shape.new_block(source, row_max);
+            shape.note_block(shape.active().len());
             self.blocks.open(&self.ledger, block);
             self.write(times, rows.clone(), |tail, times| tail.append(times, source, rows.start, shape.active(), failed));
         }
@@ -226,9 +228,8 @@ impl AlignedList {
             return false;
         }
         let row_floor = self.row_count() as u32;
-        let tombstones = Arc::make_mut(self.tombstones.get_or_insert_default());
-        tombstones.retain(|old| !(old.column == column && range.covers(old.range)));
-        tombstones.push(Tombstone { range, column, row_floor });
+        let tombstones = self.tombstones.get_or_insert_with(|| Arc::new(Tombstones::new(&self.ledger)));
+        Arc::make_mut(tombstones).push(Tombstone { range, column, row_floor });
         true
     }
 }

@@ -9,7 +9,7 @@ use crate::blocks::Blocks;
 use crate::list::TimeOrder;
 use crate::pool::{Charge, Ledger};
 use crate::sorted::SortedRows;
-use crate::tombstone::Tombstone;
+use crate::tombstone::{Tombstone, Tombstones};
 
 /// An immutable view of an [`AlignedList`](crate::AlignedList). Later writes, deletes and other readers do not change it.
 ///
@@ -20,7 +20,7 @@ pub struct ListView {
     charge: Charge,
     blocks: Blocks,
     order: TimeOrder,
-    tombstones: Option<Arc<Vec<Tombstone>>>,
+    tombstones: Option<Arc<Tombstones>>,
     prior: Option<Arc<SortedRows>>,
     sorted: OnceLock<Arc<SortedRows>>,
 }
@@ -30,7 +30,7 @@ impl ListView {
         ledger: &Arc<Ledger>,
         blocks: Blocks,
         order: TimeOrder,
-        tombstones: Option<Arc<Vec<Tombstone>>>,
+        tombstones: Option<Arc<Tombstones>>,
         prior: Option<Arc<SortedRows>>,
     ) -> Self {
         let charge = Charge::new(ledger, size_of::<Self>() + ARC_BYTES);

@@ -7,7 +7,7 @@ use tsloom_model::{DeviceId, Error, ErrorKind, Result, TimeRange};
 use tsloom_tablet::Tablet;
 
 use crate::geometry::BlockRows;
-use crate::pool::{Ledger, SlabPool};
+use crate::pool::{Charge, Ledger, SlabPool};
 use crate::snapshot::MemtableSnapshot;
 use crate::table::{Table, check_names};
 
@@ -60,6 +60,9 @@ pub struct WriteReport {
     pub new_devices: usize,
     /// Columns seen for the first time.
     pub new_columns: usize,
+    /// Columns without a value in the blocks that were opened, counted once a block: what owns nothing there. See
+    /// [`reference::avoided_bitmap_bytes`](crate::reference::avoided_bitmap_bytes).
+    pub implicit_columns: usize,
     /// Devices whose rows were in time order until this write.
     pub devices_out_of_order: usize,
 }
@@ -94,6 +97,8 @@ pub struct WriteReport {
 pub struct Memtable {
     options: MemtableOptions,
     ledger: Arc<Ledger>,
+    /// The list of tables, and what the ledger itself takes.
+    charge: Charge,
     /// Ascending by target.
     #[expect(clippy::vec_box, reason = "the tree model has a table per device; inserting moves pointers, not tables")]
     tables: Vec<Box<Table>>,
@@ -110,9 +115,12 @@ impl Memtable {
     /// An empty memtable.
     pub fn new(options: MemtableOptions) -> Self {
         let pool = options.pool.clone().unwrap_or_else(|| SlabPool::new(0));
+        let ledger = Ledger::new(pool);
+        let charge = Charge::new(&ledger, Ledger::BYTES);
         Self {
             options,
-            ledger: Ledger::new(pool),
+            ledger,
+            charge,
             tables: Vec::new(),
             row_count: 0,
             time_range: TimeRange::EMPTY,
@@ -156,6 +164,7 @@ impl Memtable {
         let index = found.unwrap_or_else(|index| {
             let table = Table::new(&self.ledger, self.options.block_rows, tablet);
             self.tables.insert(index, Box::new(table));
+            self.charge.set(Ledger::BYTES + self.tables.capacity() * size_of::<Box<Table>>());
             index
         });
         self.tables[index].write(tablet, failed, &mut report);
@@ -208,7 +217,7 @@ impl Memtable {
 
     /// What is in the memtable now. O(devices) after a change, O(1) otherwise; it stays as it is for ever.
     pub fn snapshot(&self) -> MemtableSnapshot {
-        self.snapshot.get_or_init(|| MemtableSnapshot::new(&self.tables)).clone()
+        self.snapshot.get_or_init(|| MemtableSnapshot::new(&self.ledger, &self.tables)).clone()
     }
 
     /// Ends writing. O(1): nothing is copied; what is frozen can be read until its file is in place.

@@ -129,6 +129,9 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
+    /// What a ledger takes itself, in its `Arc`.
+    pub(crate) const BYTES: usize = size_of::<Self>() + 16;
+
     pub(crate) fn new(pool: Arc<SlabPool>) -> Arc<Self> {
         Arc::new(Self { pool, bytes: AtomicUsize::new(0) })
     }

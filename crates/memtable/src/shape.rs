@@ -24,6 +24,7 @@ pub struct ListShape {
     ids: Vec<u32>,
     /// Most bytes of text that one column brings in the rows at hand.
     text_bytes_max: usize,
+    implicit_columns: usize,
 }
 
 impl ListShape {
@@ -41,6 +42,7 @@ impl ListShape {
             active: Vec::new(),
             ids: Vec::new(),
             text_bytes_max: 0,
+            implicit_columns: 0,
         }
     }
 
@@ -57,6 +59,21 @@ impl ListShape {
     /// Bytes that the lists of this shape hold, their snapshots included.
     pub fn byte_count(&self) -> usize {
         self.ledger.bytes()
+    }
+
+    /// Bytes of what the writer keeps between writes, layouts apart.
+    pub(crate) fn scratch_bytes(&self) -> usize {
+        self.active.capacity() * size_of::<Active>() + self.ids.capacity() * size_of::<u32>() + self.layouts.list_bytes()
+    }
+
+    /// A block was opened with `present` columns.
+    pub(crate) fn note_block(&mut self, present: usize) {
+        self.implicit_columns += self.column_count.saturating_sub(present);
+    }
+
+    /// Columns that were implicit in the blocks opened since the last call, counted once a block.
+    pub(crate) fn take_implicit_columns(&mut self) -> usize {
+        std::mem::take(&mut self.implicit_columns)
     }
 
     /// Finds the columns that have a value in `count` rows from `start` on.

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use tsloom_model::{DataType, DeviceId, RowPolicy, TimeRange};
 
+use crate::block::ARC_BYTES;
 use crate::columns::ColumnSet;
 use crate::cursor::DeviceCursor;
 use crate::listview::ListView;
+use crate::pool::{Charge, Ledger};
 use crate::selection::Request;
+use crate::state::{ColumnCounts, ColumnState};
 use crate::table::Table;
 
 /// All devices at one moment. Later writes and deletes do not change it; a clone is one reference count.
@@ -22,6 +25,7 @@ struct TableSnapshot {
     name: Box<str>,
     /// Ascending by device.
     devices: Vec<DeviceSnapshot>,
+    _charge: Charge,
 }
 
 /// One device at one moment.
@@ -33,11 +37,15 @@ pub struct DeviceSnapshot {
 }
 
 impl MemtableSnapshot {
-    pub(crate) fn new(tables: &[Box<Table>]) -> Self {
+    pub(crate) fn new(ledger: &Arc<Ledger>, tables: &[Box<Table>]) -> Self {
         let mut by_name: Vec<&Table> = tables.iter().map(|table| &**table).collect();
         by_name.sort_by(|left, right| left.name().cmp(right.name()));
         let groups = by_name.chunk_by(|left, right| left.name() == right.name());
-        Self { tables: groups.map(TableSnapshot::new).collect() }
+        // The counts of the shared list are charged with its first table.
+        let shared = std::iter::once(ARC_BYTES).chain(std::iter::repeat(0));
+        let tables: Vec<TableSnapshot> =
+            groups.zip(shared).map(|(tables, extra)| TableSnapshot::new(ledger, tables, extra)).collect();
+        Self { tables: tables.into() }
     }
 
     /// Names of the tables, ascending. Devices of the tree model stand under the first segment of their id.
@@ -77,7 +85,7 @@ impl MemtableSnapshot {
 
 impl TableSnapshot {
     /// Of tables of one name.
-    fn new(tables: &[&Table]) -> Self {
+    fn new(ledger: &Arc<Ledger>, tables: &[&Table], extra_bytes: usize) -> Self {
         let mut devices = Vec::with_capacity(tables.iter().map(|table| table.devices().len()).sum());
         for table in tables {
             devices.extend(table.devices().iter().map(|device| DeviceSnapshot {
@@ -87,7 +95,9 @@ impl TableSnapshot {
             }));
         }
         devices.sort_unstable_by(|left, right| left.device.cmp(&right.device));
-        Self { name: tables[0].name().into(), devices }
+        let name: Box<str> = tables[0].name().into();
+        let bytes = extra_bytes + size_of::<Self>() + name.len() + devices.capacity() * size_of::<DeviceSnapshot>();
+        Self { name, devices, _charge: Charge::new(ledger, bytes) }
     }
 }
 
@@ -113,6 +123,40 @@ impl DeviceSnapshot {
         self.view.time_range()
     }
 
+    /// The state of a column in a block: for reports and tests.
+    pub fn column_state(&self, column: &str, block: usize) -> ColumnState {
+        self.columns.find(column).map_or(ColumnState::Absent, |(id, _)| self.view.column_state(id, block))
+    }
+
+    /// How much of a column is in memory; nothing of one that is not there.
+    pub fn column_counts(&self, column: &str) -> ColumnCounts {
+        self.columns.find(column).map_or_else(ColumnCounts::default, |(id, _)| self.view.column_counts(id))
+    }
+
+    /// One bit for each row in the order of arrival, low bit first: 1 when no column has a value there.
+    pub fn all_null_rows(&self) -> Vec<u64> {
+        self.view.all_null_rows(&self.column_ids())
+    }
+
+    /// What a point takes at most on average, in bytes: that of the text column with the most bytes, at least 8.
+    pub fn largest_point_size(&self) -> usize {
+        self.view.largest_point_size(&self.column_ids())
+    }
+
+    fn column_ids(&self) -> Vec<u32> {
+        self.columns.live().map(|(id, _)| id).collect()
+    }
+
+    /// Number of blocks.
+    pub fn block_count(&self) -> usize {
+        self.view.block_count()
+    }
+
+    /// Bytes of the blocks of this device. O(blocks).
+    pub fn byte_count(&self) -> usize {
+        self.view.byte_count()
+    }
+
     /// All rows whose time is in `range`, ascending. A name that the memtable has not is an absent column.
     pub fn cursor(&self, projection: &[&str], range: TimeRange) -> DeviceCursor {
         self.query(projection).time(range).cursor()
@@ -121,15 +165,7 @@ impl DeviceSnapshot {
     /// The same with more choices.
     pub fn query(&self, projection: &[&str]) -> DeviceQuery {
         let columns = projection.iter().map(|name| self.columns.find(name)).collect();
-        let request = Request {
-            columns,
-            range: TimeRange::ALL,
-            policy: RowPolicy::KeepAllNull,
-            is_descending: false,
-            offset: 0,
-            limit: u64::MAX,
-        };
-        DeviceQuery { view: Arc::clone(&self.view), request }
+        DeviceQuery::new(Arc::clone(&self.view), columns)
     }
 }
 
@@ -140,7 +176,26 @@ pub struct DeviceQuery {
     request: Request,
 }
 
+impl ListView {
+    /// What to read of a list: columns by id, with the type their views are to have; `None` is an absent column.
+    pub fn query(self: &Arc<Self>, columns: &[Option<(u32, DataType)>]) -> DeviceQuery {
+        DeviceQuery::new(Arc::clone(self), columns.to_vec())
+    }
+}
+
 impl DeviceQuery {
+    fn new(view: Arc<ListView>, columns: Vec<Option<(u32, DataType)>>) -> Self {
+        let request = Request {
+            columns,
+            range: TimeRange::ALL,
+            policy: RowPolicy::KeepAllNull,
+            is_descending: false,
+            offset: 0,
+            limit: u64::MAX,
+        };
+        Self { view, request }
+    }
+
     /// Only times in `range`; all times if never said.
     #[must_use]
     pub fn time(mut self, range: TimeRange) -> Self {

@@ -13,7 +13,7 @@ use crate::devices::Devices;
 use crate::geometry::BlockRows;
 use crate::list::AlignedList;
 use crate::memtable::WriteReport;
-use crate::pool::Ledger;
+use crate::pool::{Charge, Ledger};
 use crate::shape::ListShape;
 use crate::write::WriteColumns;
 
@@ -30,6 +30,7 @@ pub(crate) struct Table {
     known: Option<Known>,
     /// Present columns of the tablet at hand: id and index in the tablet, ascending by id.
     present: Vec<(u32, u32)>,
+    charge: Charge,
 }
 
 /// The tablet head that was mapped last. Holding it keeps its address from being another head's.
@@ -70,7 +71,16 @@ impl Table {
             shape: ListShape::with_ledger(ledger, block_rows, 0),
             known: None,
             present: Vec::new(),
+            charge: Charge::new(ledger, 0),
         }
+    }
+
+    /// Charges what belongs to the table itself.
+    fn note(&mut self) {
+        let names = self.target.len() + self.name.len();
+        let ids = self.known.as_ref().map_or(0, |known| known.ids.capacity() * size_of::<Option<u32>>());
+        let present = self.present.capacity() * size_of::<(u32, u32)>();
+        self.charge.set(size_of::<Self>() + names + ids + present + self.shape.scratch_bytes());
     }
 
     pub(crate) fn target(&self) -> &str {
@@ -117,7 +127,8 @@ impl Table {
         self.find_present(tablet);
         let row_count = tablet.row_count();
         if tablet.is_single_device() {
-            return self.write_run(tablet, 0..row_count, failed, report);
+            self.write_run(tablet, 0..row_count, failed, report);
+            return self.note();
         }
         let tags = Tags::new(tablet);
         let mut start = 0;
@@ -126,6 +137,7 @@ impl Table {
             self.write_run(tablet, start..end, failed, report);
             start = end;
         }
+        self.note();
     }
 
     /// Writes neighbouring rows of one device.
@@ -150,6 +162,7 @@ impl Table {
         let in_order = list.is_ordered();
         list.append(shape, tablet.times(), rows, &source, failed);
         report.devices_out_of_order += usize::from(in_order && !list.is_ordered());
+        report.implicit_columns += shape.take_implicit_columns();
     }
 
     /// Makes sure that every stored column of the tablet has an id.
@@ -186,6 +199,10 @@ impl Table {
     /// Takes a column's name away: its cells are out of reach, and rows written later get a new column of this name.
     pub(crate) fn delete_column(&mut self, name: &str) -> bool {
         self.known = None;
+        self.note();
+        if self.columns.find(name).is_none() {
+            return false;
+        }
         Arc::make_mut(&mut self.columns).remove(name)
     }
 }

@@ -3,7 +3,12 @@
 //! No bit of a block changes. A tombstone says "rows below `row_floor` whose time is in `range`": of all rows, or of the
 //! cells of one column. Whoever reads turns the tombstones of interest into [`Floors`], a step function over time.
 
+use std::sync::Arc;
+
 use tsloom_model::TimeRange;
+
+use crate::block::ARC_BYTES;
+use crate::pool::{Charge, Ledger};
 
 /// One delete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +18,44 @@ pub(crate) struct Tombstone {
     pub(crate) column: Option<u32>,
     /// Rows that came before the delete.
     pub(crate) row_floor: u32,
+}
+
+/// The deletes of a list, in the order in which they came.
+#[derive(Debug)]
+pub(crate) struct Tombstones {
+    list: Vec<Tombstone>,
+    charge: Charge,
+}
+
+impl Tombstones {
+    pub(crate) fn new(ledger: &Arc<Ledger>) -> Self {
+        let mut tombstones = Self { list: Vec::new(), charge: Charge::new(ledger, 0) };
+        tombstones.note();
+        tombstones
+    }
+
+    fn note(&mut self) {
+        self.charge.set(size_of::<Self>() + ARC_BYTES + self.list.capacity() * size_of::<Tombstone>());
+    }
+
+    /// Adds a delete; earlier ones that it covers whole are forgotten.
+    pub(crate) fn push(&mut self, new: Tombstone) {
+        self.list.retain(|old| !(old.column == new.column && new.range.covers(old.range)));
+        self.list.push(new);
+        self.note();
+    }
+
+    pub(crate) fn as_slice(&self) -> &[Tombstone] {
+        &self.list
+    }
+}
+
+impl Clone for Tombstones {
+    fn clone(&self) -> Self {
+        let mut copy = Self { list: self.list.clone(), charge: Charge::new(self.charge.ledger(), 0) };
+        copy.note();
+        copy
+    }
 }
 
 /// For each time the number of rows, counted from the first, that a delete covers. 0 where none does.

@@ -1,0 +1,415 @@
+//! The memory of a block: slabs, arenas, and how values get into them.
+
+use std::sync::Arc;
+
+use bytemuck::{cast_slice, cast_slice_mut};
+use tsloom_bitmap::{NullWords, words};
+use tsloom_model::{PhysicalType, TextRef, Value, ValuesRef};
+
+use crate::layout::{Layout, Run, Slot};
+use crate::pool::{Ledger, Slab};
+
+/// A value of fixed width.
+pub(crate) trait Number: Copy + Default {
+    /// A column from its first row on, and whatever lies behind it.
+    fn all<'a>(cells: &'a Cells, slot: &Slot) -> &'a [Self];
+}
+
+impl Number for bool {
+    fn all<'a>(cells: &'a Cells, slot: &Slot) -> &'a [Self] {
+        cells.bools(slot)
+    }
+}
+
+/// One `impl` for each number that lies in words.
+macro_rules! number {
+    ($($type:ty)+) => {
+        $(impl Number for $type {
+            #[inline]
+            fn all<'a>(cells: &'a Cells, slot: &Slot) -> &'a [Self] {
+                cast_slice(&cells.part(slot.part)[slot.values as usize..])
+            }
+        })+
+    };
+}
+
+number! { i32 i64 f32 f64 }
+
+/// The memory of a block, without knowledge of what is written.
+#[derive(Debug)]
+pub(crate) struct Cells {
+    slab: Slab<u64>,
+    rest: Option<Box<Rest>>,
+}
+
+/// What most blocks have not: later parts, booleans, text.
+#[derive(Debug, Default)]
+struct Rest {
+    parts: Vec<Slab<u64>>,
+    /// One a part that has booleans, in the order of the parts; `None` for a part that has none.
+    bools: Vec<Option<Slab<bool>>>,
+    arenas: Vec<Arena>,
+}
+
+impl Rest {
+    fn heap_bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.parts.capacity() * size_of::<Slab<u64>>()
+            + self.bools.capacity() * size_of::<Option<Slab<bool>>>()
+            + self.arenas.capacity() * size_of::<Arena>()
+    }
+}
+
+/// The bytes of one text column, appended to only.
+#[derive(Debug)]
+struct Arena {
+    slab: Option<Slab<u64>>,
+    used: usize,
+}
+
+impl Arena {
+    fn bytes(&self) -> &[u8] {
+        self.slab.as_ref().map_or(&[], |slab| &cast_slice(slab)[..self.used])
+    }
+
+    fn append(&mut self, ledger: &Arc<Ledger>, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        let need = self.used + bytes.len();
+        let capacity = self.slab.as_ref().map_or(0, |slab| size_of_val(&**slab));
+        if need > capacity {
+            let mut wider: Slab<u64> = Slab::new(ledger, need.max(2 * capacity).div_ceil(8));
+            cast_slice_mut(&mut wider)[..self.used].copy_from_slice(self.bytes());
+            self.slab = Some(wider);
+        }
+        let slab = self.slab.as_mut().expect("there is room for at least one byte now");
+        cast_slice_mut(slab)[self.used..need].copy_from_slice(bytes);
+        self.used = need;
+    }
+}
+
+impl Cells {
+    /// Memory for the first part of `layout`, all of it null.
+    pub(crate) fn new(ledger: &Arc<Ledger>, layout: &Layout) -> Self {
+        let mut cells = Self { slab: Slab::new(ledger, layout.parts()[0].words as usize), rest: None };
+        cells.begin_part(layout, 0, 0);
+        cells
+    }
+
+    /// Memory for the last part of `layout`, null in the first `row_count` rows.
+    pub(crate) fn add_part(&mut self, layout: &Layout, row_count: usize) {
+        let part = layout.parts().len() - 1;
+        let (ledger, before) = (Arc::clone(self.ledger()), self.rest_bytes());
+        let rest = self.rest.get_or_insert_default();
+        rest.parts.reserve_exact(1);
+        rest.parts.push(Slab::new(&ledger, layout.parts()[part].words as usize));
+        ledger.charge(self.rest_bytes() - before);
+        self.begin_part(layout, part as u16, row_count);
+    }
+
+    /// Makes the nulls and text offsets of the columns of a part right for the rows written so far: all null.
+    fn begin_part(&mut self, layout: &Layout, part: u16, row_count: usize) {
+        let bools = layout.parts()[part as usize].bools as usize;
+        let arena_count = self.rest.as_ref().map_or(0, |rest| rest.arenas.len());
+        if bools > 0 || layout.text_count() > arena_count {
+            let (ledger, before) = (Arc::clone(self.ledger()), self.rest_bytes());
+            let rest = self.rest.get_or_insert_default();
+            if bools > 0 {
+                rest.bools.reserve_exact(part as usize + 1 - rest.bools.len());
+                rest.bools.resize_with(part as usize, || None);
+                rest.bools.push(Some(Slab::new(&ledger, bools)));
+            }
+            rest.arenas.reserve_exact(layout.text_count() - arena_count);
+            rest.arenas.resize_with(layout.text_count(), || Arena { slab: None, used: 0 });
+            ledger.charge(self.rest_bytes() - before);
+        }
+        let (start, count) = layout.null_area(part);
+        let slab = self.part_mut(part);
+        slab[start..start + count].fill(0);
+        if row_count == 0 && layout.text_count() == 0 {
+            return;
+        }
+        for slot in layout.slots().iter().filter(|slot| slot.part == part) {
+            words::set_range(&mut slab[slot.nulls as usize..], 0, row_count);
+            if slot.physical == PhysicalType::Text {
+                cast_slice_mut::<u64, u32>(&mut slab[slot.values as usize..])[..=row_count].fill(0);
+            }
+        }
+    }
+
+    pub(crate) fn ledger(&self) -> &Arc<Ledger> {
+        self.slab.ledger()
+    }
+
+    fn rest_bytes(&self) -> usize {
+        self.rest.as_ref().map_or(0, |rest| rest.heap_bytes())
+    }
+
+    #[inline]
+    fn part_mut(&mut self, part: u16) -> &mut [u64] {
+        match part.checked_sub(1) {
+            None => &mut self.slab,
+            Some(index) => &mut self.rest.as_mut().expect("a later part is in the rest").parts[index as usize],
+        }
+    }
+
+    #[inline]
+    fn part(&self, part: u16) -> &[u64] {
+        match part.checked_sub(1) {
+            None => &self.slab,
+            Some(index) => &self.rest.as_ref().expect("a later part is in the rest").parts[index as usize],
+        }
+    }
+
+    fn bools(&self, slot: &Slot) -> &[bool] {
+        let rest = self.rest.as_ref().expect("booleans make a rest");
+        let slab = rest.bools[slot.part as usize].as_ref().expect("a part with booleans has their slab");
+        &slab[slot.values as usize..]
+    }
+
+    fn bools_mut(&mut self, slot: &Slot) -> &mut [bool] {
+        let rest = self.rest.as_mut().expect("booleans make a rest");
+        let slab = rest.bools[slot.part as usize].as_mut().expect("a part with booleans has their slab");
+        &mut slab[slot.values as usize..]
+    }
+
+    /// Numbers of one column from its first row on.
+    #[inline]
+    fn numbers_mut<T: bytemuck::Pod>(&mut self, slot: &Slot) -> &mut [T] {
+        cast_slice_mut(&mut self.part_mut(slot.part)[slot.values as usize..])
+    }
+
+    /// Writes the times of the rows from `at` on.
+    #[inline]
+    pub(crate) fn write_times(&mut self, at: usize, times: &[i64]) {
+        copy_cells(cast_slice_mut(&mut self.slab), at, times, 0, times.len());
+    }
+
+    /// Writes row `at`, one value a column. False, and the row must not count, when a value is null, is text, or has another form
+    /// than its column.
+    pub(crate) fn push_row(&mut self, layout: &Layout, at: usize, time: i64, values: &[Value<'_>]) -> bool {
+        let Self { slab, rest } = self;
+        if layout.runs().is_empty() && !values.is_empty() {
+            return false;
+        }
+        slab[at] = time as u64;
+        let mut values = values;
+        layout.runs().iter().all(|run| {
+            let (mine, others) = values.split_at(run.column_count);
+            values = others;
+            match run.physical {
+                PhysicalType::Int32 => set_run(cast_slice_mut(slab), run, at, mine, |value| match value {
+                    Value::Int32(value) => Some(value),
+                    _ => None,
+                }),
+                PhysicalType::Int64 => set_run(cast_slice_mut(slab), run, at, mine, |value| match value {
+                    Value::Int64(value) => Some(value),
+                    _ => None,
+                }),
+                PhysicalType::Float => set_run(cast_slice_mut(slab), run, at, mine, |value| match value {
+                    Value::Float(value) => Some(value),
+                    _ => None,
+                }),
+                PhysicalType::Double => set_run(cast_slice_mut(slab), run, at, mine, |value| match value {
+                    Value::Double(value) => Some(value),
+                    _ => None,
+                }),
+                PhysicalType::Boolean => {
+                    let slab = rest.as_mut().and_then(|rest| rest.bools[0].as_mut());
+                    set_run(slab.expect("a part with booleans has their slab"), run, at, mine, |value| match value {
+                        Value::Boolean(value) => Some(value),
+                        _ => None,
+                    })
+                }
+                PhysicalType::Text => false,
+            }
+        })
+    }
+
+    /// Writes rows `start..start + count` of `values` to the rows from `at` on.
+    #[inline(always)]
+    pub(crate) fn write_values(&mut self, slot: &Slot, at: usize, values: ValuesRef<'_>, start: usize, count: usize) {
+        match values {
+            ValuesRef::Int32(values) => copy_cells(self.numbers_mut(slot), at, values, start, count),
+            ValuesRef::Int64(values) => copy_cells(self.numbers_mut(slot), at, values, start, count),
+            ValuesRef::Float(values) => copy_cells(self.numbers_mut(slot), at, values, start, count),
+            ValuesRef::Double(values) => copy_cells(self.numbers_mut(slot), at, values, start, count),
+            ValuesRef::Boolean(values) => copy_cells(self.bools_mut(slot), at, values, start, count),
+            ValuesRef::Text(text) => self.write_text(slot, at, text.slice(start, count)),
+        }
+    }
+
+    fn write_text(&mut self, slot: &Slot, at: usize, text: TextRef<'_>) {
+        let ledger = Arc::clone(self.ledger());
+        let from = text.offsets()[0];
+        let bytes = &text.bytes()[from as usize..from as usize + text.byte_count()];
+        let arena = &mut self.rest.as_mut().expect("text makes a rest").arenas[slot.text as usize];
+        let base = u32::try_from(arena.used).expect("the list opens a new block before 4 GiB");
+        arena.append(&ledger, bytes);
+        let offsets = self.numbers_mut::<u32>(slot);
+        for (target, offset) in offsets[at + 1..].iter_mut().zip(&text.offsets()[1..]) {
+            *target = offset - from + base;
+        }
+    }
+
+    /// `count` null rows from `at` on.
+    pub(crate) fn write_absent(&mut self, slot: &Slot, at: usize, count: usize) {
+        words::set_range(&mut self.part_mut(slot.part)[slot.nulls as usize..], at, count);
+        if slot.physical == PhysicalType::Text {
+            let offsets = self.numbers_mut::<u32>(slot);
+            let end = offsets[at];
+            offsets[at + 1..=at + count].fill(end);
+        }
+    }
+
+    /// ORs the bits of rows `start..start + count` into those of the rows from `at` on.
+    #[inline]
+    pub(crate) fn mark(&mut self, slot: &Slot, at: usize, nulls: NullWords<'_>, start: usize, count: usize) {
+        let nulls = nulls.slice(start, count);
+        let target = &mut self.part_mut(slot.part)[slot.nulls as usize..];
+        if at.is_multiple_of(64) {
+            for (index, word) in target[at / 64..].iter_mut().take(nulls.word_count()).enumerate() {
+                *word |= nulls.word(index);
+            }
+        } else {
+            nulls.or_to(target, at);
+        }
+    }
+}
+
+impl Cells {
+    pub(crate) fn times(&self, row_count: usize) -> &[i64] {
+        &cast_slice(&self.slab)[..row_count]
+    }
+
+    /// The null words of a column.
+    pub(crate) fn null_words(&self, slot: &Slot) -> &[u64] {
+        &self.part(slot.part)[slot.nulls as usize..]
+    }
+
+    /// `count` rows of a column from `start` on; slots of null rows hold anything.
+    pub(crate) fn values(&self, slot: &Slot, start: usize, count: usize) -> ValuesRef<'_> {
+        let (from, rows) = (slot.values as usize, start..start + count);
+        let words = self.part(slot.part);
+        match slot.physical {
+            PhysicalType::Boolean => ValuesRef::Boolean(&self.bools(slot)[rows]),
+            PhysicalType::Int32 => ValuesRef::Int32(&cast_slice(&words[from..])[rows]),
+            PhysicalType::Int64 => ValuesRef::Int64(&cast_slice(&words[from..])[rows]),
+            PhysicalType::Float => ValuesRef::Float(&cast_slice(&words[from..])[rows]),
+            PhysicalType::Double => ValuesRef::Double(&cast_slice(&words[from..])[rows]),
+            PhysicalType::Text => {
+                let offsets = &cast_slice(&words[from..])[start..=start + count];
+                ValuesRef::Text(TextRef::new(offsets, self.arena(slot).bytes()).expect("offsets rise and end within the arena"))
+            }
+        }
+    }
+
+    /// End offsets of a text column, the first 0, and its bytes.
+    pub(crate) fn text(&self, slot: &Slot) -> (&[u32], &[u8]) {
+        (cast_slice(&self.part(slot.part)[slot.values as usize..]), self.arena(slot).bytes())
+    }
+
+    fn arena(&self, slot: &Slot) -> &Arena {
+        &self.rest.as_ref().expect("text makes a rest").arenas[slot.text as usize]
+    }
+
+    /// Bytes of text in a column.
+    pub(crate) fn text_bytes(&self, slot: &Slot) -> usize {
+        self.arena(slot).used
+    }
+
+    /// Bytes of text that the fullest column holds.
+    pub(crate) fn text_bytes_max(&self) -> usize {
+        let arenas = self.rest.as_ref().map_or(&[][..], |rest| &rest.arenas);
+        arenas.iter().map(|arena| arena.used).max().unwrap_or(0)
+    }
+
+    /// Bytes of the slabs and lists.
+    pub(crate) fn byte_count(&self) -> usize {
+        let rest = self.rest.as_ref().map_or(0, |rest| {
+            let parts: usize = rest.parts.iter().map(|slab| size_of_val(&**slab)).sum();
+            let bools: usize = rest.bools.iter().flatten().map(|slab| size_of_val(&**slab)).sum();
+            let arenas: usize = rest.arenas.iter().flat_map(|arena| &arena.slab).map(|slab| size_of_val(&**slab)).sum();
+            parts + bools + arenas + rest.heap_bytes()
+        });
+        size_of_val(&*self.slab) + rest
+    }
+
+    /// The first rows in memory of its own.
+    pub(crate) fn copy(&self, layout: &Layout, row_count: usize) -> Self {
+        let (ledger, parts) = (self.ledger(), layout.parts());
+        let rest = self.rest.as_ref().map(|rest| {
+            Box::new(Rest {
+                parts: parts[1..].iter().map(|part| Slab::new(ledger, part.words as usize)).collect(),
+                bools: rest.bools.iter().map(|slab| slab.as_ref().map(|slab| Slab::new(ledger, slab.len()))).collect(),
+                arenas: rest.arenas.iter().map(|arena| arena.copy(ledger)).collect(),
+            })
+        });
+        let mut copy = Self { slab: Slab::new(ledger, parts[0].words as usize), rest };
+        ledger.charge(copy.rest_bytes());
+        copy.copy_rows(self, layout, row_count);
+        copy
+    }
+}
+
+impl Drop for Cells {
+    fn drop(&mut self) {
+        self.ledger().release(self.rest_bytes());
+    }
+}
+
+/// Writes row `at` of the columns of a run. False when a value is null or has another form.
+#[inline(always)]
+fn set_run<T>(cells: &mut [T], run: &Run, at: usize, values: &[Value<'_>], get: impl Fn(Value<'_>) -> Option<T>) -> bool {
+    // A run is counted in words, except booleans: those have a slab of their own.
+    let scale = if run.physical == PhysicalType::Boolean { 1 } else { 8 / size_of::<T>() };
+    let mut index = run.values * scale + at;
+    for value in values {
+        let Some(value) = get(*value) else { return false };
+        cells[index] = value;
+        index += run.stride * scale;
+    }
+    true
+}
+
+#[inline(always)]
+fn copy_cells<T: Copy>(target: &mut [T], at: usize, source: &[T], start: usize, count: usize) {
+    if count == 1 {
+        target[at] = source[start]; // a row: no call for a few bytes
+    } else {
+        target[at..at + count].copy_from_slice(&source[start..start + count]);
+    }
+}
+
+impl Arena {
+    fn copy(&self, ledger: &Arc<Ledger>) -> Self {
+        let mut copy = Self { slab: None, used: 0 };
+        copy.append(ledger, self.bytes());
+        copy
+    }
+}
+
+impl Cells {
+    /// Copies times, null words and the first rows of every column; arenas were copied before.
+    fn copy_rows(&mut self, from: &Self, layout: &Layout, row_count: usize) {
+        self.slab[..row_count].copy_from_slice(&from.slab[..row_count]);
+        for part in 0..layout.parts().len() as u16 {
+            let (start, count) = layout.null_area(part);
+            self.part_mut(part)[start..start + count].copy_from_slice(&from.part(part)[start..start + count]);
+        }
+        for slot in layout.slots() {
+            let word_count = match slot.physical {
+                PhysicalType::Boolean => {
+                    self.bools_mut(slot)[..row_count].copy_from_slice(&from.bools(slot)[..row_count]);
+                    continue;
+                }
+                PhysicalType::Text => (row_count + 1).div_ceil(2),
+                PhysicalType::Int32 | PhysicalType::Float => row_count.div_ceil(2),
+                PhysicalType::Int64 | PhysicalType::Double => row_count,
+            };
+            let words = slot.values as usize..slot.values as usize + word_count;
+            self.part_mut(slot.part)[words.clone()].copy_from_slice(&from.part(slot.part)[words]);
+        }
+    }
+}
