@@ -89,9 +89,43 @@ pub(crate) fn walk_head(wire: &mut WireReader<'_>, layout: &mut TabletLayout) ->
     }
     layout.columns.reserve(column_count);
     for _ in 0..column_count {
-        layout.columns.push(walk_schema(wire)?);
+        let place = match plain_schema(wire) {
+            Some(place) => place,
+            None => walk_schema(wire)?,
+        };
+        layout.columns.push(place);
     }
     Ok(())
+}
+
+/// A column with an ASCII name and without properties, as nearly all are; anything else is left to [`walk_schema`].
+fn plain_schema(wire: &mut WireReader<'_>) -> Option<ColumnPlace> {
+    let rest = wire.rest();
+    let ([1, size @ ..], rest) = rest.split_first_chunk::<5>()? else { return None };
+    let (name, rest) = rest.split_at_checked(u32::from_be_bytes(*size) as usize)?;
+    let [data_type, encoding, compression, 0, 0, 0, 0, category] = *rest.first_chunk::<8>()? else { return None };
+    if !name.is_ascii() {
+        return None;
+    }
+    let start = wire.position() as u32 + 5;
+    let end = start + name.len() as u32;
+    let place = ColumnPlace {
+        name: Span { start, end },
+        data_type: DataType::from_code(data_type)?,
+        encoding: Encoding::from_code(encoding)?,
+        compression: Compression::from_code(compression)?,
+        category: ColumnCategory::from_code(category)?,
+        prop_count: 0,
+        props_at: end + 7,
+        bitmap: None,
+        slots: None,
+        cells_at: 0,
+    };
+    if place.category == ColumnCategory::Tag && !place.data_type.is_text() {
+        return None;
+    }
+    wire.skip(13 + name.len()).ok()?;
+    Some(place)
 }
 
 fn walk_schema(wire: &mut WireReader<'_>) -> Result<ColumnPlace> {
@@ -99,17 +133,8 @@ fn walk_schema(wire: &mut WireReader<'_>) -> Result<ColumnPlace> {
     if !wire.bool()? {
         return Err(corrupt(at, "a column without a schema".to_owned()));
     }
-    let name = match wire.clone().istr()? {
-        // Most names are ASCII, and that is quicker to see.
-        Some(name) if name.is_ascii() => {
-            wire.skip(4 + name.len())?;
-            span_before(wire, name.len())
-        }
-        _ => {
-            let size = wire.istr_present()?.len();
-            span_before(wire, size)
-        }
-    };
+    let size = wire.istr_present()?.len();
+    let name = span_before(wire, size);
     let data_type = code(wire, "data type", DataType::from_code)?;
     let encoding = code(wire, "encoding", Encoding::from_code)?;
     let compression = code(wire, "compression", Compression::from_code)?;
@@ -188,8 +213,14 @@ pub(crate) fn walk_body(wire: &mut WireReader<'_>, layout: &mut TabletLayout) ->
     layout.times_at = wire.position() - times.len();
     layout.has_bitmap_section = wire.bool()?;
     if layout.has_bitmap_section {
-        for column in &mut layout.columns {
-            column.bitmap = bitmap(wire, row_count)?.map(|bytes| span_before(wire, bytes.len()));
+        match wire.rest().get(..layout.columns.len()) {
+            // No bitmap at all, as in most tablets.
+            Some(flags) if flags.iter().all(|flag| *flag == 0) => wire.skip(flags.len())?,
+            _ => {
+                for column in &mut layout.columns {
+                    column.bitmap = bitmap(wire, row_count)?.map(|bytes| span_before(wire, bytes.len()));
+                }
+            }
         }
     }
     if wire.bool()? {

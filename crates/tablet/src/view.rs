@@ -1,6 +1,6 @@
 //! Reading a tablet where it lies: one checking walk, then every column is a slice of the input.
 
-use std::borrow::Cow;
+use std::ops::Deref;
 
 use tsloom_bitmap::BitMapView;
 use tsloom_encoding::{WireReader, bulk};
@@ -28,7 +28,26 @@ use crate::tablet::Tablet;
 #[derive(Clone, Debug)]
 pub struct TabletView<'a> {
     bytes: &'a [u8],
-    layout: Cow<'a, TabletLayout>,
+    layout: Layout<'a>,
+}
+
+/// The layout a view looks at. Its own is boxed, so that a view stays small to hand about.
+#[derive(Clone, Debug)]
+enum Layout<'a> {
+    Owned(Box<TabletLayout>),
+    Lent(&'a TabletLayout),
+}
+
+impl Deref for Layout<'_> {
+    type Target = TabletLayout;
+
+    #[inline]
+    fn deref(&self) -> &TabletLayout {
+        match self {
+            Self::Owned(layout) => layout,
+            Self::Lent(layout) => layout,
+        }
+    }
 }
 
 impl<'a> TabletView<'a> {
@@ -38,9 +57,9 @@ impl<'a> TabletView<'a> {
     /// [`ErrorKind::Truncated`] or [`ErrorKind::Corrupt`] with the position, when the bytes are no tablet, end inside it or go on
     /// after it; [`ErrorKind::Unsupported`] for a type, encoding or compression that is not known.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
-        let mut layout = TabletLayout::new();
+        let mut layout = Box::<TabletLayout>::default();
         walk(bytes, &mut layout)?;
-        Ok(Self { bytes, layout: Cow::Owned(layout) })
+        Ok(Self { bytes, layout: Layout::Owned(layout) })
     }
 
     /// [`parse`](Self::parse) with memory that is used again and again: no allocation once it has grown.
@@ -49,7 +68,7 @@ impl<'a> TabletView<'a> {
     /// As [`parse`](Self::parse).
     pub fn parse_with(bytes: &'a [u8], layout: &'a mut TabletLayout) -> Result<Self> {
         walk(bytes, layout)?;
-        Ok(Self { bytes, layout: Cow::Borrowed(layout) })
+        Ok(Self { bytes, layout: Layout::Lent(layout) })
     }
 
     /// The bytes of the tablet, as they came.
