@@ -21,6 +21,31 @@ impl ColumnBuffer {
         self.values.len()
     }
 
+    /// Forgets all rows, keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.values.clear();
+        self.nulls.clear();
+        self.null_count = 0;
+    }
+
+    /// Appends rows; `None` is `count` null rows.
+    pub(crate) fn extend(&mut self, rows: Option<ColumnView<'_>>, count: usize) {
+        let from = self.len();
+        self.nulls.resize(words::word_count(from + count), 0);
+        let Some(rows) = rows else {
+            self.values.push_defaults(count);
+            words::set_range(&mut self.nulls, from, count);
+            self.null_count += count;
+            return;
+        };
+        let same_form = self.values.extend(rows.values());
+        assert!(same_form, "a column keeps its form");
+        if let Some(nulls) = rows.nulls() {
+            nulls.or_to(&mut self.nulls, from);
+            self.null_count += nulls.null_count();
+        }
+    }
+
     /// The old values, to be replaced by `row_count` new ones, and their null bits, none of which is set.
     pub(crate) fn begin(&mut self, row_count: usize) -> (&mut Values, &mut [u64]) {
         self.nulls.clear();

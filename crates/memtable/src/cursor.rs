@@ -32,6 +32,14 @@ pub struct DeviceCursor {
     picks: Vec<Pick>,
     times: Vec<i64>,
     buffers: Vec<Option<ColumnBuffer>>,
+    lent: Lent,
+}
+
+/// Where the rows are that were given out last.
+#[derive(Clone, Copy, Debug)]
+enum Lent {
+    Slice { block: usize, offset: usize, count: usize },
+    Buffers,
 }
 
 /// A place between two rows of a selection: `rows` of piece `piece` are before it.
@@ -51,7 +59,7 @@ pub struct RowsView<'a> {
 #[derive(Clone, Copy, Debug)]
 enum Source<'a> {
     Slice { block: &'a Block, start: usize, request: &'a Request, positions: &'a [Option<usize>] },
-    Buffers(&'a [Option<ColumnBuffer>]),
+    Buffers { buffers: &'a [Option<ColumnBuffer>], start: usize },
 }
 
 impl<'a> RowsView<'a> {
@@ -69,7 +77,7 @@ impl<'a> RowsView<'a> {
     pub fn column_count(&self) -> usize {
         match self.source {
             Source::Slice { positions, .. } => positions.len(),
-            Source::Buffers(buffers) => buffers.len(),
+            Source::Buffers { buffers, .. } => buffers.len(),
         }
     }
 
@@ -78,15 +86,35 @@ impl<'a> RowsView<'a> {
     /// # Panics
     /// When there is no such column.
     pub fn column(&self, index: usize) -> Option<ColumnView<'a>> {
-        match self.source {
-            Source::Buffers(buffers) => buffers[index].as_ref()?.view(),
+        let column = match self.source {
+            Source::Buffers { buffers, start } => buffers[index].as_ref()?.view()?.slice(start, self.row_count()),
             Source::Slice { block, start, request, positions } => {
                 let (position, (_, data_type)) = positions[index].zip(request.columns[index])?;
-                let column = block.column(position, data_type, start, self.row_count());
-                let all_null = column.nulls().is_some_and(|nulls| nulls.all_null());
-                (!all_null).then_some(column)
+                block.column(position, data_type, start, self.row_count())
             }
-        }
+        };
+        let all_null = column.nulls().is_some_and(|nulls| nulls.all_null());
+        (!all_null).then_some(column)
+    }
+
+    /// `count` rows from `start` on.
+    ///
+    /// # Panics
+    /// When they are not all among these rows, or there is none.
+    #[must_use]
+    pub fn slice(&self, start: usize, count: usize) -> Self {
+        assert!(count > 0, "a view has a row");
+        let source = match self.source {
+            Source::Buffers { buffers, start: first } => Source::Buffers { buffers, start: first + start },
+            Source::Slice { block, start: first, request, positions } => {
+                Source::Slice { block, start: first + start, request, positions }
+            }
+        };
+        Self { times: &self.times[start..start + count], source }
+    }
+
+    pub(crate) fn of_buffers(times: &'a [i64], buffers: &'a [Option<ColumnBuffer>]) -> Self {
+        Self { times, source: Source::Buffers { buffers, start: 0 } }
     }
 
     /// All columns of the projection.
@@ -119,6 +147,7 @@ impl DeviceCursor {
             picks: Vec::new(),
             times: Vec::new(),
             buffers,
+            lent: Lent::Buffers,
         }
     }
 
@@ -129,20 +158,35 @@ impl DeviceCursor {
 
     /// The next rows, at most `row_max` (at least 1 is taken); `None` at the end. There can be fewer rows than asked for.
     pub fn next_rows(&mut self, row_max: usize) -> Option<RowsView<'_>> {
-        let row_max = row_max.max(1);
-        if self.request.is_descending {
-            return self.next_rows_backwards(row_max);
+        self.step(row_max.max(1)).then(|| self.last_rows())
+    }
+
+    /// The rows of the last call of [`next_rows`](Self::next_rows) that had some.
+    pub(crate) fn last_rows(&self) -> RowsView<'_> {
+        match self.lent {
+            Lent::Buffers => RowsView::of_buffers(&self.times, &self.buffers),
+            Lent::Slice { block, offset, count } => {
+                let block = self.view.blocks().get(block);
+                let positions = self.projector.last_positions();
+                let source = Source::Slice { block, start: offset, request: &self.request, positions };
+                RowsView { times: &block.times()[offset..offset + count], source }
+            }
         }
-        let piece = *self.selection.pieces().get(self.next.piece)?;
-        if let Some((index, offset, count)) = self.slice(piece, self.next.rows, row_max)
+    }
+
+    /// Moves on to the next rows; false at the end.
+    fn step(&mut self, row_max: usize) -> bool {
+        if self.request.is_descending {
+            return self.step_backwards(row_max);
+        }
+        let Some(&piece) = self.selection.pieces().get(self.next.piece) else { return false };
+        if let Some((block, offset, count)) = self.slice(piece, self.next.rows, row_max)
             && (count >= SLICE_ROWS_MIN.min(row_max) || self.is_last(count))
         {
             self.next = self.advance(self.next, count);
-            let block = self.view.blocks().get(index);
-            self.projector.positions(block.layout());
-            let positions = self.projector.last_positions();
-            let source = Source::Slice { block, start: offset, request: &self.request, positions };
-            return Some(RowsView { times: &block.times()[offset..offset + count], source });
+            self.projector.positions(self.view.blocks().get(block).layout());
+            self.lent = Lent::Slice { block, offset, count };
+            return true;
         }
 
         self.picks.clear();
@@ -161,10 +205,10 @@ impl DeviceCursor {
             self.next = self.advance(self.next, count);
         }
         self.gather();
-        Some(RowsView { times: &self.times, source: Source::Buffers(&self.buffers) })
+        true
     }
 
-    fn next_rows_backwards(&mut self, row_max: usize) -> Option<RowsView<'_>> {
+    fn step_backwards(&mut self, row_max: usize) -> bool {
         let pieces = self.selection.pieces();
         // `next` counts from the end: pieces done, then rows of the next one done.
         let (mut from, mut left) = (self.next, row_max);
@@ -181,7 +225,7 @@ impl DeviceCursor {
             };
         }
         if ranges == 0 {
-            return None;
+            return false;
         }
         self.picks.clear();
         self.times.clear();
@@ -197,7 +241,7 @@ impl DeviceCursor {
         self.gather();
         self.times.reverse();
         self.buffers.iter_mut().flatten().for_each(ColumnBuffer::reverse);
-        Some(RowsView { times: &self.times, source: Source::Buffers(&self.buffers) })
+        true
     }
 
     fn advance(&self, from: Place, count: usize) -> Place {
@@ -262,6 +306,7 @@ impl DeviceCursor {
 
     /// Fills the buffers with what was picked.
     fn gather(&mut self) {
+        self.lent = Lent::Buffers;
         let Self { view, request, floors, picks, times, buffers, .. } = self;
         let gather = Gather { view, picks, times };
         for ((buffer, column), floors) in buffers.iter_mut().zip(&request.columns).zip(floors) {

@@ -268,6 +268,21 @@ impl Frozen {
         self.memtable.snapshot()
     }
 
+    /// As [`Memtable::delete_rows`]: deletes reach what is frozen too. A file that was begun from an earlier snapshot has to be told.
+    pub fn delete_rows(&mut self, table: &str, is_meant: impl Fn(&DeviceId) -> bool, range: TimeRange) -> usize {
+        self.memtable.delete_rows(table, is_meant, range)
+    }
+
+    /// As [`Memtable::delete_cells`].
+    pub fn delete_cells(&mut self, table: &str, column: &str, is_meant: impl Fn(&DeviceId) -> bool, range: TimeRange) -> usize {
+        self.memtable.delete_cells(table, column, is_meant, range)
+    }
+
+    /// As [`Memtable::delete_column`].
+    pub fn delete_column(&mut self, table: &str, column: &str) -> bool {
+        self.memtable.delete_column(table, column)
+    }
+
     /// Bytes held; they go back to the pool when this and the last snapshot are dropped.
     pub fn byte_count(&self) -> usize {
         self.memtable.byte_count()

@@ -143,6 +143,14 @@ impl DeviceSnapshot {
         self.view.largest_point_size(&self.column_ids())
     }
 
+    pub(crate) fn find(&self, column: &str) -> Option<(u32, DataType)> {
+        self.columns.find(column)
+    }
+
+    pub(crate) fn view(&self) -> &Arc<ListView> {
+        &self.view
+    }
+
     fn column_ids(&self) -> Vec<u32> {
         self.columns.live().map(|(id, _)| id).collect()
     }

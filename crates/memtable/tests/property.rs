@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use tsloom_bitmap::NullWords;
-use tsloom_memtable::{BlockRows, Memtable, MemtableOptions, MemtableSnapshot, SlabPool};
+use tsloom_memtable::{
+    BlockRows, DeviceSnapshot, Frozen, Memtable, MemtableOptions, MemtableSnapshot, MergeQuery, RowsView, SlabPool,
+};
 use tsloom_model::{DataType, DeviceId, RowPolicy, TableSchema, TimeRange, Value};
 use tsloom_tablet::Tablet;
 
@@ -61,6 +63,7 @@ enum Op {
     DeleteCells(u8, u8, (i64, i64)),
     DeleteColumn(u8),
     Snapshot,
+    Freeze,
     Read(ReadOp),
 }
 
@@ -106,6 +109,7 @@ fn op() -> impl Strategy<Value = Op> {
         2 => (0..3_u8, 0..6_u8, range()).prop_map(|(device, column, range)| Op::DeleteCells(device, column, range)),
         1 => (0..6_u8).prop_map(Op::DeleteColumn),
         1 => Just(Op::Snapshot),
+        1 => Just(Op::Freeze),
         2 => read_op().prop_map(Op::Read),
     ]
 }
@@ -163,38 +167,57 @@ impl Model {
     }
 }
 
-fn read_device(snapshot: &MemtableSnapshot, op: &ReadOp) -> Vec<(i64, Vec<Option<Value<'static>>>)> {
+/// Rows as the model tells them.
+type Rows = Vec<(i64, Vec<Option<Value<'static>>>)>;
+
+/// Reads one device from all memtables, oldest first; from a single one in both ways.
+fn read_device(snapshots: &[MemtableSnapshot], op: &ReadOp) -> Rows {
     let device = DeviceId::new("t", [Some(DEVICES[op.device as usize])]);
-    let Some(device) = snapshot.device(&device) else { return Vec::new() };
+    let devices: Vec<DeviceSnapshot> = snapshots.iter().filter_map(|snapshot| snapshot.device(&device)).collect();
     let names: Vec<&str> = op.columns.iter().map(|column| COLUMNS.get(*column).copied().unwrap_or("never")).collect();
     let policy = if op.drops_null { RowPolicy::DropAllNull } else { RowPolicy::KeepAllNull };
     let range = TimeRange { start: op.range.0, end: op.range.1 };
-    let mut query = device.query(&names).time(range).row_policy(policy).offset(op.offset).limit(op.limit);
+
+    let mut query = MergeQuery::new(&devices, &names).time(range).row_policy(policy).offset(op.offset).limit(op.limit);
     if op.is_descending {
         query = query.descending();
     }
-    let mut cursor = query.cursor();
-    let row_count = cursor.row_count();
-    let mut result = Vec::new();
+    let (mut cursor, mut merged) = (query.cursor(), Vec::new());
     while let Some(rows) = cursor.next_rows(op.row_max) {
-        assert!(0 < rows.row_count() && rows.row_count() <= op.row_max);
-        let columns: Vec<_> = rows.columns().collect();
-        assert_eq!(columns.len(), names.len());
-        for column in columns.iter().flatten() {
-            assert_eq!(column.row_count(), rows.row_count());
-            assert!(column.null_count() < rows.row_count(), "a column without a value is absent");
-        }
-        for (row, &time) in rows.times().iter().enumerate() {
-            let cells = columns.iter().map(|column| match column.map_or(Value::Null, |column| column.value(row)) {
-                Value::Null => None,
-                Value::Text(text) => TEXTS.iter().find(|known| known.as_bytes() == text).map(|known| Value::from(*known)),
-                value => Some(owned(value)),
-            });
-            result.push((time, cells.collect()));
-        }
+        take_rows(rows, op, &mut merged);
     }
-    assert_eq!(result.len(), row_count);
-    result
+    if let [device] = devices.as_slice() {
+        let mut query = device.query(&names).time(range).row_policy(policy).offset(op.offset).limit(op.limit);
+        if op.is_descending {
+            query = query.descending();
+        }
+        let (mut cursor, mut single) = (query.cursor(), Vec::new());
+        let row_count = cursor.row_count();
+        while let Some(rows) = cursor.next_rows(op.row_max) {
+            take_rows(rows, op, &mut single);
+        }
+        assert_eq!(single.len(), row_count);
+        assert_eq!(single, merged);
+    }
+    merged
+}
+
+fn take_rows(rows: RowsView<'_>, op: &ReadOp, result: &mut Rows) {
+    assert!(0 < rows.row_count() && rows.row_count() <= op.row_max);
+    let columns: Vec<_> = rows.columns().collect();
+    assert_eq!(columns.len(), op.columns.len());
+    for column in columns.iter().flatten() {
+        assert_eq!(column.row_count(), rows.row_count());
+        assert!(column.null_count() < rows.row_count(), "a column without a value is absent");
+    }
+    for (row, &time) in rows.times().iter().enumerate() {
+        let cells = columns.iter().map(|column| match column.map_or(Value::Null, |column| column.value(row)) {
+            Value::Null => None,
+            Value::Text(text) => Some(Value::from(*TEXTS.iter().find(|known| known.as_bytes() == text).unwrap())),
+            value => Some(owned(value)),
+        });
+        result.push((time, cells.collect()));
+    }
 }
 
 /// The same number without a borrow.
@@ -210,7 +233,7 @@ fn owned(value: Value<'_>) -> Value<'static> {
 }
 
 /// Everything in both directions.
-fn check_all(snapshot: &MemtableSnapshot, model: &Model) {
+fn check_all(snapshots: &[MemtableSnapshot], model: &Model) {
     for device in 0..2 {
         for is_descending in [false, true] {
             let op = ReadOp {
@@ -223,12 +246,15 @@ fn check_all(snapshot: &MemtableSnapshot, model: &Model) {
                 limit: u64::MAX,
                 row_max: 1000,
             };
-            assert_eq!(read_device(snapshot, &op), model.read(&op), "device {device}, descending {is_descending}");
+            assert_eq!(read_device(snapshots, &op), model.read(&op), "device {device}, descending {is_descending}");
         }
     }
     let written: Vec<String> =
         (0..2).filter(|device| model.is_written[*device]).map(|device| DEVICES[device].to_owned()).collect();
-    let devices: Vec<String> = snapshot.devices("t").map(|device| device.tag(0).unwrap().to_owned()).collect();
+    let mut devices: Vec<String> =
+        snapshots.iter().flat_map(|snapshot| snapshot.devices("t").map(|device| device.tag(0).unwrap().to_owned())).collect();
+    devices.sort();
+    devices.dedup();
     assert_eq!(devices, written);
 }
 
@@ -262,23 +288,50 @@ fn write(memtable: &mut Memtable, model: &mut Model, op: &WriteOp) {
     assert_eq!(report.rows, op.rows.len());
 }
 
+/// Memtables on their way to a file, and the one that is written.
+struct Memtables {
+    options: MemtableOptions,
+    frozen: Vec<Frozen>,
+    working: Memtable,
+}
+
+impl Memtables {
+    fn freeze(&mut self) {
+        let full = std::mem::replace(&mut self.working, Memtable::new(self.options.clone()));
+        self.frozen.push(full.freeze());
+    }
+
+    fn snapshots(&self) -> Vec<MemtableSnapshot> {
+        self.frozen.iter().map(Frozen::snapshot).chain([self.working.snapshot()]).collect()
+    }
+
+    fn delete(&mut self, column: Option<usize>, is_picked: impl Fn(&DeviceId) -> bool, range: TimeRange) {
+        match column {
+            None => {
+                self.working.delete_rows("t", &is_picked, range);
+                self.frozen.iter_mut().for_each(|frozen| _ = frozen.delete_rows("t", &is_picked, range));
+            }
+            Some(column) => {
+                self.working.delete_cells("t", COLUMNS[column], &is_picked, range);
+                self.frozen.iter_mut().for_each(|frozen| _ = frozen.delete_cells("t", COLUMNS[column], &is_picked, range));
+            }
+        }
+    }
+}
+
 fn run(block_rows: BlockRows, ops: &[Op]) {
-    let pool = SlabPool::new(1 << 20);
-    let mut memtable = Memtable::new(MemtableOptions::default().block_rows(block_rows).pool(pool));
+    let options = MemtableOptions::default().block_rows(block_rows).pool(SlabPool::new(1 << 20));
+    let mut memtables = Memtables { working: Memtable::new(options.clone()), options, frozen: Vec::new() };
     let mut model = Model::default();
-    let mut kept: Vec<(MemtableSnapshot, Model)> = Vec::new();
+    let mut kept: Vec<(Vec<MemtableSnapshot>, Model)> = Vec::new();
     for op in ops {
         match op {
-            Op::Write(op) => write(&mut memtable, &mut model, op),
+            Op::Write(op) => write(&mut memtables.working, &mut model, op),
             Op::DeleteRows(device, range) | Op::DeleteCells(device, _, range) => {
                 let column = if let Op::DeleteCells(_, column, _) = op { Some(*column as usize) } else { None };
                 let is_meant = |lane: usize| *device == 2 || *device as usize == lane;
                 let is_picked = |id: &DeviceId| is_meant(DEVICES.iter().position(|name| id.tag(0) == Some(name)).unwrap());
-                let times = TimeRange { start: range.0, end: range.1 };
-                match column {
-                    None => memtable.delete_rows("t", is_picked, times),
-                    Some(column) => memtable.delete_cells("t", COLUMNS[column], is_picked, times),
-                };
+                memtables.delete(column, is_picked, TimeRange { start: range.0, end: range.1 });
                 for lane in (0..2).filter(|lane| is_meant(*lane)) {
                     let floor = model.lanes[lane].rows.len();
                     model.lanes[lane].deletes.push((*range, column, floor));
@@ -286,21 +339,26 @@ fn run(block_rows: BlockRows, ops: &[Op]) {
             }
             Op::DeleteColumn(column) => {
                 let column = *column as usize;
-                assert_eq!(memtable.delete_column("t", COLUMNS[column]), model.exists[column]);
+                let mut is_found = memtables.working.delete_column("t", COLUMNS[column]);
+                for frozen in &mut memtables.frozen {
+                    is_found |= frozen.delete_column("t", COLUMNS[column]);
+                }
+                assert_eq!(is_found, model.exists[column]);
                 model.exists[column] = false;
                 model.generation[column] += 1;
                 for lane in &mut model.lanes {
                     lane.rows.iter_mut().for_each(|(_, cells)| cells[column] = None);
                 }
             }
-            Op::Snapshot => kept.push((memtable.snapshot(), model.clone())),
-            Op::Read(op) => assert_eq!(read_device(&memtable.snapshot(), op), model.read(op), "{op:?}"),
+            Op::Snapshot => kept.push((memtables.snapshots(), model.clone())),
+            Op::Freeze => memtables.freeze(),
+            Op::Read(op) => assert_eq!(read_device(&memtables.snapshots(), op), model.read(op), "{op:?}"),
         }
     }
-    let frozen = memtable.freeze();
-    check_all(&frozen.snapshot(), &model);
-    for (snapshot, model) in &kept {
-        check_all(snapshot, model);
+    check_all(&memtables.snapshots(), &model);
+    drop(memtables);
+    for (snapshots, model) in &kept {
+        check_all(snapshots, model);
     }
 }
 
