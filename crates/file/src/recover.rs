@@ -2,7 +2,9 @@
 //!
 //! The body is walked marker by marker, which needs no metadata. A chunk group is whole when every chunk that was begun in it
 //! is there to its last byte; what follows the last whole group is not data, be it half a chunk, garbage, or the zeros that
-//! a file system leaves where nothing was written. The walk works on finished files too and ends at their separator.
+//! a file system leaves where nothing was written. A chunk whose last bytes cannot be told from such zeros is not whole
+//! either: values would come out wrong and nothing could say so. The walk works on finished files too and ends at their
+//! separator.
 
 use std::path::Path;
 
@@ -94,7 +96,8 @@ impl Recovery {
         let mut head = vec![0; size.min(HEAD_SIZE as u64 + 5) as usize];
         source.read_exact_at(&mut head, 0)?;
         let version = check_head(&head)?;
-        let mut walk = Walk { source, size, version, limits, at: HEAD_SIZE as u64, buffer: Vec::new() };
+        let zeros_from = zeros_from(source, size)?;
+        let mut walk = Walk { source, size, zeros_from, version, limits, at: HEAD_SIZE as u64, buffer: Vec::new() };
         let mut recovery = Self { version, groups: Vec::new(), whole_size: walk.at, separator: None, stopped_by: None };
         let mut open: Option<RecoveredGroup> = None;
         loop {
@@ -150,9 +153,26 @@ impl Recovery {
     }
 }
 
+/// One past the last byte that is not zero.
+fn zeros_from<R: ReadAt + ?Sized>(source: &R, size: u64) -> Result<u64> {
+    let mut block = vec![0; size.min(64 << 10) as usize];
+    let mut end = size;
+    while end > 0 {
+        let part = &mut block[..end.min(64 << 10) as usize];
+        source.read_exact_at(part, end - part.len() as u64)?;
+        if let Some(last) = part.iter().rposition(|byte| *byte != 0) {
+            return Ok(end - part.len() as u64 + last as u64 + 1);
+        }
+        end -= part.len() as u64;
+    }
+    Ok(0)
+}
+
 struct Walk<'a, R: ?Sized> {
     source: &'a R,
     size: u64,
+    /// From here on the file has zeros only.
+    zeros_from: u64,
     version: u8,
     limits: &'a Limits,
     /// Offset of the next record; stays at a record that cannot be read.
@@ -222,6 +242,11 @@ impl<R: ReadAt + ?Sized> Walk<'_, R> {
                 .at(FileOffset::new(offset))
                 .in_place("chunk header"));
         };
+        let end = offset.saturating_add(size);
+        if self.zeros_from < end && end < self.size {
+            let message = "the end of the chunk cannot be told from the zeros at the end of the file";
+            return Err(Error::new(ErrorKind::Truncated, message).at(FileOffset::new(offset)).in_place("chunk"));
+        }
         self.fill(size)?;
         let chunk = ChunkRef::parse(&self.buffer, offset)?;
         let mut page_count = 0;

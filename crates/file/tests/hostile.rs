@@ -2,11 +2,8 @@
 //! Each walk ends with an error or with whole pages, without a panic, in memory bounded by the size of the file.
 #![expect(clippy::unwrap_used, reason = "a fixture that is not there is a failed test")]
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::fixtures;
 use tsloom_alloc_probe::{Probe, measure};
 use tsloom_file::{ChunkRef, DeviceSeries, FileReader, Recovery};
 use tsloom_model::{Error, ErrorKind, Limits, Result};
@@ -60,8 +57,13 @@ fn check_message(error: &Error, what: impl Fn() -> String) {
 }
 
 fn small_fixtures(size_max: u64) -> Vec<PathBuf> {
-    let paths = fixtures("cpp").into_iter().chain(fixtures("java"));
-    paths.filter(|path| path.metadata().unwrap().len() <= size_max).collect()
+    let folder = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name);
+    let entries = ["cpp", "java"].into_iter().flat_map(|name| std::fs::read_dir(folder(name)).unwrap());
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|end| end == "tsfile") && path.metadata().unwrap().len() <= size_max);
+    paths.sort();
+    assert!(paths.len() > 10, "the fixtures are there");
+    paths
 }
 
 #[test]
