@@ -1,5 +1,7 @@
 //! From an encoded column to values.
 
+use std::ops::Range;
+
 use tsloom_model::{DataType, Encoding, Error, ErrorKind, Limits, Result, Values};
 
 use crate::error::corrupt;
@@ -39,6 +41,8 @@ pub struct DecodeScratch {
     pub options: DecodeOptions,
     i32s: Vec<i32>,
     i64s: Vec<i64>,
+    unpacked: ts_2diff::Unpacked,
+    cells: Vec<Range<usize>>,
 }
 
 impl DecodeScratch {
@@ -83,19 +87,19 @@ fn decode_checked(encoding: Encoding, bytes: &[u8], count: usize, out: &mut Valu
     use Values as V;
     match (encoding, out) {
         (Encoding::Plain, out) => plain::decode(bytes, count, out),
-        (Encoding::Ts2Diff, V::Int32(out)) => ts_2diff::decode(bytes, 0, count, out),
-        (Encoding::Ts2Diff, V::Int64(out)) => ts_2diff::decode(bytes, 0, count, out),
+        (Encoding::Ts2Diff, V::Int32(out)) => ts_2diff::decode(bytes, 0, count, &mut scratch.unpacked, out),
+        (Encoding::Ts2Diff, V::Int64(out)) => ts_2diff::decode(bytes, 0, count, &mut scratch.unpacked, out),
         (Encoding::Ts2Diff, V::Float(out)) => {
             let head = Head::read(bytes, count)?;
             scratch.i32s.clear();
-            ts_2diff::decode(bytes, head.size, count, &mut scratch.i32s)?;
+            ts_2diff::decode(bytes, head.size, count, &mut scratch.unpacked, &mut scratch.i32s)?;
             head.unscale(&scratch.i32s, out);
             Ok(())
         }
         (Encoding::Ts2Diff, V::Double(out)) => {
             let head = Head::read(bytes, count)?;
             scratch.i64s.clear();
-            ts_2diff::decode(bytes, head.size, count, &mut scratch.i64s)?;
+            ts_2diff::decode(bytes, head.size, count, &mut scratch.unpacked, &mut scratch.i64s)?;
             head.unscale(&scratch.i64s, out);
             Ok(())
         }
@@ -124,7 +128,7 @@ fn decode_checked(encoding: Encoding, bytes: &[u8], count: usize, out: &mut Valu
         (Encoding::ZigZag, V::Int32(out)) => zigzag::decode(bytes, count, out),
         (Encoding::ZigZag, V::Int64(out)) => zigzag::decode(bytes, count, out),
         (Encoding::Dictionary, V::Text(out)) => {
-            dictionary::decode(bytes, count, scratch.options.text_bytes_max, &mut scratch.i32s, out)
+            dictionary::decode(bytes, count, scratch.options.text_bytes_max, &mut scratch.cells, &mut scratch.i32s, out)
         }
         (Encoding::Gorilla, V::Int32(out)) => gorilla::decode_to(bytes, 0, count, out),
         (Encoding::Gorilla, V::Int64(out)) => gorilla::decode_to(bytes, 0, count, out),
@@ -170,7 +174,7 @@ pub fn decode_times(
 ) -> Result<()> {
     let start = out.len();
     match encoding {
-        Encoding::Ts2Diff => ts_2diff::decode(bytes, 0, count, out).inspect_err(|_| out.truncate(start)),
+        Encoding::Ts2Diff => ts_2diff::decode(bytes, 0, count, &mut scratch.unpacked, out).inspect_err(|_| out.truncate(start)),
         Encoding::Plain => plain::decode_i64s(bytes, count, out),
         encoding => {
             let mut values = Values::Int64(std::mem::take(out));

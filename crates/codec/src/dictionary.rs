@@ -11,6 +11,7 @@
 //! A few bytes can ask for a huge column: the decoder keeps to a number of bytes that the caller names.
 
 use std::hash::{BuildHasher, RandomState};
+use std::ops::Range;
 
 use tsloom_encoding::{WirePut, WireReader};
 use tsloom_model::{Error, ErrorKind, Grouped, Result, TextRef, TextValues};
@@ -86,26 +87,23 @@ pub(crate) fn encode(text: TextRef<'_>, distinct: &mut Distinct, body: &mut Vec<
     rle::encode(distinct.entries.iter().copied(), body, out);
 }
 
-/// Appends `count` texts of `bytes_max` bytes in all at most; `entries` is scratch.
-pub(crate) fn decode(bytes: &[u8], count: usize, bytes_max: u64, entries: &mut Vec<i32>, out: &mut TextValues) -> Result<()> {
-    let mut wire = WireReader::new(bytes);
-    let stored = wire.svar()?;
-    let Some(size) = usize::try_from(stored).ok().filter(|size| *size <= wire.remaining()) else {
-        return Err(corrupt(0, format!("a dictionary of {stored} entries in {} bytes", wire.remaining())));
-    };
-    let mut texts = Vec::with_capacity(size);
-    for _ in 0..size {
-        texts.push(wire.vbin()?);
-    }
+/// Appends `count` texts of `bytes_max` bytes in all at most; `cells` and `entries` are scratch.
+pub(crate) fn decode(
+    bytes: &[u8],
+    count: usize,
+    bytes_max: u64,
+    cells: &mut Vec<Range<usize>>,
+    entries: &mut Vec<i32>,
+    out: &mut TextValues,
+) -> Result<()> {
+    let at = read_entries(bytes, cells)?;
     entries.clear();
-    let at = wire.position();
     rle::decode(bytes, at, count, entries)?;
 
-    let cell = |entry: &i32| usize::try_from(*entry).ok().and_then(|entry| texts.get(entry)).copied();
     let mut total = 0_u64;
     for entry in &*entries {
-        let Some(cell) = cell(entry) else {
-            return Err(corrupt(at, format!("entry {entry} of a dictionary of {size}")));
+        let Some(cell) = usize::try_from(*entry).ok().and_then(|entry| cells.get(entry)) else {
+            return Err(corrupt(at, format!("entry {entry} of a dictionary of {}", cells.len())));
         };
         total += cell.len() as u64;
     }
@@ -116,12 +114,27 @@ pub(crate) fn decode(bytes: &[u8], count: usize, bytes_max: u64, entries: &mut V
         ));
     }
     room_for_text(out.as_text(), total as usize)?;
-    let (offsets, cells) = out.parts_mut();
+    let (offsets, text) = out.parts_mut();
     offsets.reserve(count);
-    cells.reserve(total as usize);
-    for cell in entries.iter().filter_map(cell) {
-        cells.extend_from_slice(cell);
-        offsets.push(cells.len() as u32);
+    text.reserve(total as usize);
+    for entry in entries {
+        text.extend_from_slice(&bytes[cells[*entry as usize].clone()]);
+        offsets.push(text.len() as u32);
     }
     Ok(())
+}
+
+/// Finds where each entry lies; gives the position after the last.
+fn read_entries(bytes: &[u8], cells: &mut Vec<Range<usize>>) -> Result<usize> {
+    let mut wire = WireReader::new(bytes);
+    let stored = wire.svar()?;
+    let Some(size) = usize::try_from(stored).ok().filter(|size| *size <= wire.remaining()) else {
+        return Err(corrupt(0, format!("a dictionary of {stored} entries in {} bytes", wire.remaining())));
+    };
+    cells.clear();
+    for _ in 0..size {
+        let cell = wire.vbin()?;
+        cells.push(wire.position() - cell.len()..wire.position());
+    }
+    Ok(wire.position())
 }

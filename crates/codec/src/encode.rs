@@ -22,6 +22,7 @@ pub struct EncodeScratch {
     i64s: Vec<i64>,
     bytes: Vec<u8>,
     u64s: Vec<u64>,
+    block: ts_2diff::Block,
     distinct: Distinct,
     seen: Seen,
 }
@@ -62,15 +63,15 @@ fn encode_checked(
     use ValuesRef as V;
     match (encoding, values) {
         (Encoding::Plain, values) => plain::encode(values, out),
-        (Encoding::Ts2Diff, V::Int32(values)) => ts_2diff::encode(values, out),
-        (Encoding::Ts2Diff, V::Int64(values)) => ts_2diff::encode(values, out),
+        (Encoding::Ts2Diff, V::Int32(values)) => ts_2diff::encode(values, &mut scratch.block, out),
+        (Encoding::Ts2Diff, V::Int64(values)) => ts_2diff::encode(values, &mut scratch.block, out),
         (Encoding::Ts2Diff, V::Float(values)) => {
             scaled::encode_head(values, decimals(options)?, &mut scratch.i32s, out)?;
-            ts_2diff::encode(&scratch.i32s, out);
+            ts_2diff::encode(&scratch.i32s, &mut scratch.block, out);
         }
         (Encoding::Ts2Diff, V::Double(values)) => {
             scaled::encode_head(values, decimals(options)?, &mut scratch.i64s, out)?;
-            ts_2diff::encode(&scratch.i64s, out);
+            ts_2diff::encode(&scratch.i64s, &mut scratch.block, out);
         }
         (Encoding::Rle, V::Boolean(values)) => rle::encode(values.iter().map(|value| i32::from(*value)), &mut scratch.bytes, out),
         (Encoding::Rle, V::Int32(values)) => rle::encode(values.iter().copied(), &mut scratch.bytes, out),
@@ -116,5 +117,5 @@ fn decimals(options: EncodeOptions) -> Result<u32> {
 
 /// Appends a time column as TS_2DIFF, the one encoding that every reader expects of times.
 pub fn encode_times(times: &[i64], out: &mut Vec<u8>) {
-    ts_2diff::encode(times, out);
+    ts_2diff::encode(times, &mut ts_2diff::Block::default(), out);
 }

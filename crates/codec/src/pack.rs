@@ -94,11 +94,22 @@ fn group_of<const W: usize>(bytes: &[u8]) -> [u64; 8] {
     })
 }
 
+/// Room for what [`pack`] makes, used again so that it is not cleared for every block.
+#[derive(Clone, Debug)]
+pub(crate) struct PackStage([u8; PACK_MAX * 8 + SLACK]);
+
+impl Default for PackStage {
+    #[inline]
+    fn default() -> Self {
+        Self([0; PACK_MAX * 8 + SLACK])
+    }
+}
+
 /// Appends `values`, each less than 2^width as unsigned, padded with zeros to a byte. At most [`PACK_MAX`] values.
-pub(crate) fn pack(values: &[i64], width: u32, out: &mut Vec<u8>) {
+pub(crate) fn pack(values: &[i64], width: u32, stage: &mut PackStage, out: &mut Vec<u8>) {
     if width > 0 {
-        let mut stage = [0; PACK_MAX * 8 + SLACK];
-        with_width!(width, pack_groups(values, &mut stage));
+        let stage = &mut stage.0;
+        with_width!(width, pack_groups(values, stage));
         out.extend_from_slice(&stage[..(values.len() * width as usize).div_ceil(8)]);
     }
 }
@@ -155,6 +166,7 @@ mod tests {
     #[test]
     fn every_width_and_count() {
         let mut state = 1_u64;
+        let mut stage = PackStage::default();
         for width in 1..=64 {
             for count in 0..=PACK_MAX {
                 let values: Vec<u64> = (0..count)
@@ -164,7 +176,7 @@ mod tests {
                     })
                     .collect();
                 let mut bytes = vec![9];
-                pack(&values.iter().map(|value| *value as i64).collect::<Vec<_>>(), width, &mut bytes);
+                pack(&values.iter().map(|value| *value as i64).collect::<Vec<_>>(), width, &mut stage, &mut bytes);
                 assert_eq!(bytes[1..], packed_bits(&values, width), "width {width}, {count} values");
 
                 for slack in [0, 1, 7, 8, 9, 200] {

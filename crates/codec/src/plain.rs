@@ -106,43 +106,54 @@ fn decode_varints(bytes: &[u8], count: usize, out: &mut Vec<i32>) -> Result<()> 
     if count > bytes.len() {
         return Err(truncated(bytes.len(), count - bytes.len(), bytes.len()));
     }
-    out.reserve(count);
-    let end = out.len() + count;
+    let start = out.len();
+    out.resize(start + count, 0);
+    let mut slots = &mut out[start..];
     let mut at = 0;
-    while out.len() < end {
+    while !slots.is_empty() {
         // Eight bytes at a time, while varints of one size follow each other.
-        if let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk).filter(|_| end - out.len() >= 8) {
+        if let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk)
+            && let Some((eight, _)) = slots.split_first_chunk_mut::<8>()
+        {
             let word = u64::from_le_bytes(*word);
-            let more = word & 0x8080_8080_8080_8080;
-            if more == 0 {
-                out.extend(word.to_le_bytes().map(|byte| unzigzag32(u32::from(byte))));
+            let values = match word & 0x8080_8080_8080_8080 {
+                0 => {
+                    *eight = word.to_le_bytes().map(|byte| unzigzag32(u32::from(byte)));
+                    8
+                }
+                0x0080_0080_0080_0080 => {
+                    for (slot, shift) in eight.iter_mut().zip([0, 16, 32, 48]) {
+                        let pair = (word >> shift) as u32;
+                        *slot = unzigzag32(pair & 0x7f | pair >> 1 & 0x3f80);
+                    }
+                    4
+                }
+                0x0080_8080_0080_8080 => {
+                    for (slot, shift) in eight.iter_mut().zip([0, 32]) {
+                        let four = (word >> shift) as u32;
+                        *slot = unzigzag32(four & 0x7f | four >> 1 & 0x3f80 | four >> 2 & 0x1f_c000 | four >> 3 & 0xfe0_0000);
+                    }
+                    2
+                }
+                _ => match first_varint(word) {
+                    Some((bits, size)) => {
+                        eight[0] = unzigzag32(bits);
+                        slots = &mut slots[1..];
+                        at += size;
+                        continue;
+                    }
+                    None => 0,
+                },
+            };
+            if values > 0 {
+                slots = &mut slots[values..];
                 at += 8;
-                continue;
-            }
-            if more == 0x0080_0080_0080_0080 {
-                out.extend([0, 16, 32, 48].map(|shift| {
-                    let pair = (word >> shift) as u32;
-                    unzigzag32(pair & 0x7f | pair >> 1 & 0x3f80)
-                }));
-                at += 8;
-                continue;
-            }
-            if more == 0x0080_8080_0080_8080 {
-                out.extend([0, 32].map(|shift| {
-                    let four = (word >> shift) as u32;
-                    unzigzag32(four & 0x7f | four >> 1 & 0x3f80 | four >> 2 & 0x1f_c000 | four >> 3 & 0xfe0_0000)
-                }));
-                at += 8;
-                continue;
-            }
-            if let Some((bits, size)) = first_varint(word) {
-                out.push(unzigzag32(bits));
-                at += size;
                 continue;
             }
         }
         let mut wire = WireReader::with_base(bytes.get(at..).unwrap_or(&[]), at);
-        out.push(wire.svar()?);
+        slots[0] = wire.svar()?;
+        slots = &mut slots[1..];
         at = wire.position();
     }
     if at < bytes.len() {

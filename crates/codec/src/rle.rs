@@ -22,7 +22,7 @@ use tsloom_model::Result;
 
 use crate::cell::Int;
 use crate::error::{corrupt, trailing, truncated, wrong_count};
-use crate::pack::{PACK_MAX, pack, unpack};
+use crate::pack::{PACK_MAX, PackStage, pack, unpack};
 
 /// The shortest run that is stored as one.
 const REPEATS_MIN: u32 = 8;
@@ -50,6 +50,7 @@ pub(crate) fn encode<T: Int>(values: impl Iterator<Item = T> + Clone, body: &mut
         values: [0; GROUPS_MAX * 8 + 8],
         whole: 0,
         buffered: 0,
+        stage: PackStage::default(),
         out: body,
     };
     runs.out.push(runs.width as u8);
@@ -72,6 +73,7 @@ struct Runs<'a> {
     /// Values of whole groups.
     whole: usize,
     buffered: usize,
+    stage: PackStage,
     out: &'a mut Vec<u8>,
 }
 
@@ -115,7 +117,9 @@ impl Runs<'_> {
         if self.whole > 0 {
             self.out.push((self.whole / 8) as u8 * 2 + 1);
             self.out.push(used_of_last);
-            self.values[..self.whole].chunks(PACK_MAX).for_each(|values| pack(values, self.width, self.out));
+            for values in self.values[..self.whole].chunks(PACK_MAX) {
+                pack(values, self.width, &mut self.stage, self.out);
+            }
             self.whole = 0;
         }
     }

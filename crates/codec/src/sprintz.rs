@@ -30,7 +30,7 @@ use tsloom_model::Result;
 use crate::cell::{Cell, Int};
 use crate::error::{corrupt, invalid, trailing, truncated, wrong_count};
 use crate::gorilla::{self, Sentinel};
-use crate::pack::{pack, unpack};
+use crate::pack::{PackStage, pack, unpack};
 use crate::rle;
 
 /// Errors of a block.
@@ -142,8 +142,9 @@ fn error_of<T: Int>(stored: i64) -> i64 {
 
 pub(crate) fn encode<T: Sprintz>(values: &[T], body: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<()> {
     let (blocks, tail) = values.as_chunks::<{ ERRORS + 1 }>();
+    let mut stage = PackStage::default();
     for block in blocks {
-        encode_block(block, out)?;
+        encode_block(block, &mut stage, out)?;
     }
     if !tail.is_empty() {
         out.push(TAIL | tail.len() as u8);
@@ -152,7 +153,7 @@ pub(crate) fn encode<T: Sprintz>(values: &[T], body: &mut Vec<u8>, out: &mut Vec
     Ok(())
 }
 
-fn encode_block<T: Sprintz>(block: &[T; ERRORS + 1], out: &mut Vec<u8>) -> Result<()> {
+fn encode_block<T: Sprintz>(block: &[T; ERRORS + 1], stage: &mut PackStage, out: &mut Vec<u8>) -> Result<()> {
     let mut fire = Fire::NEW;
     let mut errors = [0; ERRORS];
     let mut before = as_integer(block[0]);
@@ -174,7 +175,7 @@ fn encode_block<T: Sprintz>(block: &[T; ERRORS + 1], out: &mut Vec<u8>) -> Resul
     let width = (64 - any.leading_zeros()).max(1);
     out.put_u8(width as u8);
     block[0].put_first(out);
-    pack(&errors, width, out);
+    pack(&errors, width, stage, out);
     Ok(())
 }
 

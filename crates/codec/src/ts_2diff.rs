@@ -21,24 +21,37 @@ use tsloom_model::Result;
 
 use crate::cell::Int;
 use crate::error::{corrupt, trailing, truncated, wrong_count};
-use crate::pack::{PACK_MAX, pack, unpack_sums};
+use crate::pack::{PACK_MAX, PackStage, pack, unpack_sums};
 
 /// Differences of a full block.
 const DIFFS: usize = PACK_MAX;
 
-pub(crate) fn encode<T: Int>(values: &[T], out: &mut Vec<u8>) {
-    for block in values.chunks(DIFFS + 1) {
-        encode_block(block, out);
+/// Differences of one block and their packed form, used again from block to block.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    diffs: [i64; DIFFS],
+    stage: PackStage,
+}
+
+impl Default for Block {
+    #[inline]
+    fn default() -> Self {
+        Self { diffs: [0; DIFFS], stage: PackStage::default() }
     }
 }
 
-fn encode_block<T: Int>(values: &[T], out: &mut Vec<u8>) {
+pub(crate) fn encode<T: Int>(values: &[T], block: &mut Block, out: &mut Vec<u8>) {
+    for values in values.chunks(DIFFS + 1) {
+        encode_block(values, block, out);
+    }
+}
+
+fn encode_block<T: Int>(values: &[T], block: &mut Block, out: &mut Vec<u8>) {
     let [first, rest @ ..] = values else {
         return;
     };
     // Differences of both widths as i64: what is above the minimum then needs no wrapping at 32 bits.
-    let mut diffs = [0; DIFFS];
-    let diffs = &mut diffs[..rest.len()];
+    let diffs = &mut block.diffs[..rest.len()];
     for ((diff, value), previous) in diffs.iter_mut().zip(rest).zip(values) {
         *diff = value.wrapping_diff(*previous).widen();
     }
@@ -54,7 +67,7 @@ fn encode_block<T: Int>(values: &[T], out: &mut Vec<u8>) {
     out.put_u32(width);
     out.put_int(minimum, T::BYTES);
     out.put_uint(first.to_bits(), T::BYTES);
-    pack(diffs, width, out);
+    pack(diffs, width, &mut block.stage, out);
 }
 
 /// The smallest, in four chains; 0 of none.
@@ -69,8 +82,19 @@ fn minimum(diffs: &[i64]) -> i64 {
     lanes.iter().chain(rest).fold(lanes[0], |minimum, diff| minimum.min(*diff))
 }
 
+/// The values of one block, used again from block to block.
+#[derive(Clone, Debug)]
+pub(crate) struct Unpacked([u64; DIFFS]);
+
+impl Default for Unpacked {
+    #[inline]
+    fn default() -> Self {
+        Self([0; DIFFS])
+    }
+}
+
 /// Appends `count` values; `bytes` from `start` on are the whole column.
-pub(crate) fn decode<T: Int>(bytes: &[u8], start: usize, count: usize, out: &mut Vec<T>) -> Result<()> {
+pub(crate) fn decode<T: Int>(bytes: &[u8], start: usize, count: usize, unpacked: &mut Unpacked, out: &mut Vec<T>) -> Result<()> {
     let mut wire = WireReader::with_base(bytes.get(start..).unwrap_or(&[]), start);
     if count > most_values::<T>(wire.remaining()) {
         return Err(wrong_count(start, count, format_args!("{} at most", most_values::<T>(wire.remaining()))));
@@ -78,12 +102,12 @@ pub(crate) fn decode<T: Int>(bytes: &[u8], start: usize, count: usize, out: &mut
     out.reserve(count);
     let mut left = count;
     while left > 0 {
-        let block = Block::read::<T>(&mut wire)?;
+        let block = BlockRef::read::<T>(&mut wire)?;
         if block.diffs >= left {
             return Err(wrong_count(block.at, count, format_args!("more: a block of {} where {left} are left", block.diffs + 1)));
         }
         left -= block.diffs + 1;
-        block.unpack(out);
+        block.unpack(&mut unpacked.0, out);
     }
     if !wire.is_empty() {
         return Err(trailing(wire.position(), count, wire.remaining()));
@@ -101,13 +125,13 @@ pub(crate) fn count<T: Int>(bytes: &[u8]) -> Result<usize> {
     let mut wire = WireReader::new(bytes);
     let mut count = 0;
     while !wire.is_empty() {
-        count += Block::read::<T>(&mut wire)?.diffs + 1;
+        count += BlockRef::read::<T>(&mut wire)?.diffs + 1;
     }
     Ok(count)
 }
 
 /// A block whose numbers are checked against each other.
-struct Block<'a> {
+struct BlockRef<'a> {
     /// Position of the header.
     at: usize,
     diffs: usize,
@@ -118,7 +142,7 @@ struct Block<'a> {
     packed: &'a [u8],
 }
 
-impl<'a> Block<'a> {
+impl<'a> BlockRef<'a> {
     #[inline]
     fn read<T: Int>(wire: &mut WireReader<'a>) -> Result<Self> {
         let at = wire.position();
@@ -140,7 +164,7 @@ impl<'a> Block<'a> {
         Ok(Self { at, diffs: diffs as usize, width, minimum, first, packed })
     }
 
-    fn unpack<T: Int>(&self, out: &mut Vec<T>) {
+    fn unpack<T: Int>(&self, values: &mut [u64; DIFFS], out: &mut Vec<T>) {
         out.push(T::from_bits(self.first));
         if self.width == 0 {
             let mut value = self.first;
@@ -150,7 +174,6 @@ impl<'a> Block<'a> {
             }));
             return;
         }
-        let mut values = [0; DIFFS];
         let groups = &mut values[..self.diffs.next_multiple_of(8)];
         unpack_sums(self.packed, self.width, self.first, self.minimum, groups);
         out.extend(groups[..self.diffs].iter().map(|bits| T::from_bits(*bits)));
