@@ -3,6 +3,7 @@
 mod basic;
 mod crash;
 mod flush;
+mod model;
 mod read_only;
 mod threads;
 

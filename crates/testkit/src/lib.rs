@@ -5,10 +5,13 @@
 //!
 //! - [`faults`]: a directory in memory that records every call, fails the one it is told to, and shows what a crash would
 //!   have left at any moment.
+//! - [`TabletGenerator`]: random tablets, with what breaks things at high odds.
 //! - [`Random`]: small repeatable randomness; the seed is the name of the case.
 #![forbid(unsafe_code)]
 
 pub mod faults;
 mod random;
+mod tablets;
 
 pub use random::Random;
+pub use tablets::TabletGenerator;
