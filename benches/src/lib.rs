@@ -18,6 +18,7 @@ pub mod allocations;
 pub mod arguments;
 pub mod clock;
 pub mod data;
+pub mod files;
 pub mod registry;
 mod scenarios;
 

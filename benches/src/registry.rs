@@ -68,6 +68,11 @@ impl Scenario {
         Scenario { op_count, ..self }
     }
 
+    /// Other threads work too: the whole process is counted, and the budget is a ceiling.
+    pub const fn threaded(self) -> Self {
+        Scenario { is_threaded: true, ..self }
+    }
+
     /// Upstream's figures for the same work.
     pub const fn upstream(self, upstream: Upstream) -> Self {
         Scenario { upstream: Some(upstream), ..self }

@@ -35,9 +35,12 @@ pub(crate) struct AllocReport {
     /// Write the figures as JSON; `-` is standard output, which then holds nothing else
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write what was counted into benches/budgets.toml; reasons are kept
+    /// Write what was counted into the file of budgets; reasons are kept
     #[arg(long)]
     bless: bool,
+    /// The file of budgets, instead of benches/budgets.toml
+    #[arg(long, value_name = "FILE")]
+    budgets: Option<PathBuf>,
 }
 
 /// What the counting program says of one scenario.
@@ -82,7 +85,7 @@ impl AllocReport {
     pub(crate) fn run(&self) -> Result<bool, String> {
         let measured = self.measure()?;
         let is_whole = self.filter.is_none();
-        let path = root::repository().join("benches/budgets.toml");
+        let path = self.budgets.clone().unwrap_or_else(|| root::repository().join("benches/budgets.toml"));
         let mut budgets = Budgets::read(&path)?;
         if self.bless {
             budgets.bless(&measured, is_whole);

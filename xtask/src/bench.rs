@@ -102,7 +102,8 @@ impl Bench {
             }
         }
         let settings = Settings::new(self)?;
-        let data = root::bench_data()?;
+        let data = root::bench_data();
+        fs::create_dir_all(&data).map_err(|error| format!("{}: {error}", data.display()))?;
         let mut rows = Vec::new();
         for listed in settings.list(self.filter.as_deref())? {
             eprintln!("bench: {} {}", listed.name, listed.params);

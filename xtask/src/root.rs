@@ -5,6 +5,9 @@ use std::process::{Command, Stdio};
 
 use serde::de::DeserializeOwned;
 
+/// How the programs of the benches learn where to keep their files.
+const DATA_FOLDER_VARIABLE: &str = "TSLOOM_BENCH_DATA";
+
 /// The root of the repository this xtask was compiled from.
 pub(crate) fn repository() -> PathBuf {
     let manifest = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
@@ -21,6 +24,7 @@ pub(crate) fn cargo() -> Command {
 /// A program of the benches as users would build it, ready for its arguments.
 pub(crate) fn benches_program(name: &str) -> Command {
     let mut command = cargo();
+    command.env(DATA_FOLDER_VARIABLE, bench_data());
     command.args(["run", "--quiet", "--release", "--package", "tsloom-benches", "--bin", name, "--"]);
     command
 }
@@ -28,8 +32,9 @@ pub(crate) fn benches_program(name: &str) -> Command {
 /// A program of the benches with dhat behind the allocator and with line numbers, so that it can name call sites.
 pub(crate) fn recording_benches_program(name: &str) -> Command {
     let mut command = cargo();
-    command.env("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only");
-    command.args(["run", "--quiet", "--release", "--package", "tsloom-benches", "--features", "sites", "--bin", name, "--"]);
+    command.env(DATA_FOLDER_VARIABLE, bench_data());
+    command.args(["run", "--quiet", "--profile", "sites", "--package", "tsloom-benches"]);
+    command.args(["--features", "sites", "--bin", name, "--"]);
     command
 }
 
@@ -47,9 +52,7 @@ pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| repository().join("target"), PathBuf::from)
 }
 
-/// The folder in which benches keep the files they write and read; made if need be.
-pub(crate) fn bench_data() -> Result<PathBuf, String> {
-    let folder = target().join("bench-data");
-    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    Ok(folder)
+/// The folder in which benches keep the files they write and read; they make it.
+pub(crate) fn bench_data() -> PathBuf {
+    target().join("bench-data")
 }
