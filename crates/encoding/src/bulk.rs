@@ -9,12 +9,14 @@
 //! [`MaybeUninit<u8>`](std::mem::MaybeUninit) (a vector's spare capacity) is written as well as one of
 //! `u8`: see [`Slot`].
 
+mod dates;
 mod dispatch;
 mod portable;
 mod slot;
 
 pub use dispatch::{
-    read_bools, read_f32s, read_f64s, read_i32s, read_i64s, write_bools, write_f32s, write_f64s, write_i32s, write_i64s,
+    are_dates, dates_to_days, days_to_dates, read_bools, read_f32s, read_f64s, read_i32s, read_i64s, write_bools, write_f32s,
+    write_f64s, write_i32s, write_i64s,
 };
 pub use slot::Slot;
 

@@ -1,6 +1,7 @@
 //! Does a value fit its column? Asked once, before anything is changed.
 
 use tsloom_bitmap::NullWords;
+use tsloom_encoding::bulk;
 use tsloom_model::{DataType, Date, Error, ErrorKind, Result, TextRef, Value, ValuesRef};
 
 use crate::column::Column;
@@ -61,6 +62,9 @@ pub(crate) fn content(
     let is_null = |row: usize| nulls.is_some_and(|nulls| nulls.is_null(row));
     match values {
         ValuesRef::Int32(days) if data_type == DataType::Date => {
+            if bulk::are_dates(days) {
+                return Ok(());
+            }
             days.iter().enumerate().filter(|(row, _)| !is_null(*row)).try_for_each(|(_, day)| date(name, *day))
         }
         ValuesRef::Text(text) if is_tag => tags(name, text, is_null),

@@ -3,7 +3,7 @@
 
 use std::mem::MaybeUninit;
 
-use super::{dispatch, portable};
+use super::{dates, dispatch, portable};
 use crate::{CANONICAL_NAN_32, CANONICAL_NAN_64};
 
 const VALUES_MAX: usize = 130;
@@ -155,4 +155,62 @@ fn an_output_of_another_size_is_refused() {
 #[should_panic(expected = "input holds exactly the values")]
 fn an_input_of_another_size_is_refused() {
     dispatch::read_i64s(&[0; 16], &mut [0; 3]);
+}
+
+/// Every day of years 1 to 9999, by counting them.
+fn calendar() -> Vec<i32> {
+    let mut days = Vec::with_capacity(3_652_059);
+    for year in 1..=9999 {
+        let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        for (month, length) in (1..).zip([31, 28 + i32::from(is_leap), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]) {
+            days.extend((1..=length).map(|day| year * 10_000 + month * 100 + day));
+        }
+    }
+    days
+}
+
+#[test]
+fn every_day_of_the_calendar_converts_both_ways() {
+    let calendar = calendar();
+    let epoch = calendar.binary_search(&19_700_101).unwrap() as i32;
+    let expected: Vec<i32> = (0..calendar.len() as i32).map(|index| index - epoch).collect();
+    let (mut days, mut dates) = (vec![0; calendar.len()], vec![0; calendar.len()]);
+    dispatch::dates_to_days(&calendar, &mut days);
+    assert!(days == expected);
+    dispatch::days_to_dates(&days, &mut dates);
+    assert!(dates == calendar);
+    let extremes = [i32::MIN, i32::MAX, -1, 0];
+    dispatch::days_to_dates(&extremes, &mut dates[..4]);
+    assert_eq!(dates[..4], [10_101, 99_991_231, 19_691_231, 19_700_101]);
+    dispatch::dates_to_days(&extremes, &mut days[..4]); // some day, and no overflow
+}
+
+#[test]
+fn detected_date_kernels_equal_the_portable_ones() {
+    let calendar = &calendar()[700_000..];
+    for count in 0..=VALUES_MAX {
+        for start in 0..16 {
+            let input = &calendar[start * 977..][..count];
+            let (mut detected, mut plain) = (vec![0; count], vec![0; count]);
+            dispatch::dates_to_days(input, &mut detected);
+            dates::dates_to_days(input, &mut plain);
+            assert_eq!(detected, plain);
+            dispatch::days_to_dates(&detected, &mut plain);
+            assert_eq!(plain, input);
+            let mut bad_count = 9;
+            dates::check_dates(input, &mut bad_count);
+            assert_eq!((dispatch::are_dates(input), bad_count), (true, 0));
+        }
+    }
+}
+
+#[test]
+fn only_days_of_the_calendar_are_dates() {
+    let calendar = calendar();
+    let around = (9_990_000..10_050_000).chain(20_000_000..20_050_000).chain(99_980_000..100_000_300);
+    for date in around.chain([i32::MIN, i32::MAX, -20_240_101, 0]) {
+        let is_day = date >= 10_000_101 && calendar.binary_search(&date).is_ok();
+        assert_eq!(dispatch::are_dates(&[20_240_229, date]), is_day, "{date}");
+    }
+    assert!(dispatch::are_dates(&[]));
 }
