@@ -264,6 +264,15 @@ fn read_all(compression: Compression, stream: impl std::io::Read, size: usize, o
     check_size(compression, size, out.len() - start)
 }
 
+/// Nothing may follow the stream.
+#[cfg(any(feature = "gzip", feature = "zstd", feature = "xz"))]
+fn check_end(compression: Compression, input: &[u8], rest: &[u8]) -> Result<()> {
+    match rest.len() {
+        0 => Ok(()),
+        left => Err(corrupt(input.len() - left, format!("{left} bytes follow the {compression} stream"))),
+    }
+}
+
 /// As [`read_all`], into a slice of that size. Gives the number of bytes, one more than there is room for at most.
 #[cfg(any(feature = "gzip", feature = "xz"))]
 fn read_into(compression: Compression, mut stream: impl std::io::Read, out: &mut [u8]) -> Result<usize> {

@@ -6,8 +6,8 @@ use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
 use tsloom_model::{Compression, Result};
 
-use super::{read_all, read_into};
-use crate::error::{corrupt, invalid};
+use super::{check_end, check_size, read_all, read_into};
+use crate::error::invalid;
 
 const LEVEL_MAX: u32 = 9;
 
@@ -24,20 +24,13 @@ pub(super) fn compress(input: &[u8], out: &mut Vec<u8>, level: u32) -> Result<()
 pub(super) fn decompress(input: &[u8], size: usize, out: &mut Vec<u8>) -> Result<()> {
     let mut decoder = GzDecoder::new(input);
     read_all(Compression::Gzip, &mut decoder, size, out)?;
-    ended(decoder, input)
+    check_end(Compression::Gzip, input, decoder.into_inner())
 }
 
 pub(super) fn decompress_into(input: &[u8], out: &mut [u8]) -> Result<usize> {
     let mut decoder = GzDecoder::new(input);
     let size = read_into(Compression::Gzip, &mut decoder, out)?;
-    ended(decoder, input)?;
+    check_size(Compression::Gzip, out.len(), size)?;
+    check_end(Compression::Gzip, input, decoder.into_inner())?;
     Ok(size)
-}
-
-/// Nothing may follow the member.
-fn ended(decoder: GzDecoder<&[u8]>, input: &[u8]) -> Result<()> {
-    match decoder.into_inner().len() {
-        0 => Ok(()),
-        left => Err(corrupt(input.len() - left, format!("{left} bytes follow the gzip member"))),
-    }
 }

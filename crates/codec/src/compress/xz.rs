@@ -5,7 +5,7 @@ use std::io::Write;
 use lzma_rust2::{XzOptions, XzReader, XzWriter};
 use tsloom_model::{Compression, Result};
 
-use super::{read_all, read_into};
+use super::{check_end, check_size, read_all, read_into};
 use crate::error::invalid;
 
 const LEVEL_MAX: u32 = 9;
@@ -31,9 +31,15 @@ pub(super) fn compress(input: &[u8], out: &mut Vec<u8>, level: u32) -> Result<()
 }
 
 pub(super) fn decompress(input: &[u8], size: usize, out: &mut Vec<u8>) -> Result<()> {
-    read_all(Compression::Lzma2, XzReader::new_mem_limit(input, false, MEMORY_MAX_KIB), size, out)
+    let mut reader = XzReader::new_mem_limit(input, false, MEMORY_MAX_KIB);
+    read_all(Compression::Lzma2, &mut reader, size, out)?;
+    check_end(Compression::Lzma2, input, reader.into_inner())
 }
 
 pub(super) fn decompress_into(input: &[u8], out: &mut [u8]) -> Result<usize> {
-    read_into(Compression::Lzma2, XzReader::new_mem_limit(input, false, MEMORY_MAX_KIB), out)
+    let mut reader = XzReader::new_mem_limit(input, false, MEMORY_MAX_KIB);
+    let size = read_into(Compression::Lzma2, &mut reader, out)?;
+    check_size(Compression::Lzma2, out.len(), size)?;
+    check_end(Compression::Lzma2, input, reader.into_inner())?;
+    Ok(size)
 }

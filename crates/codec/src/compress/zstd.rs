@@ -7,7 +7,7 @@ use zstd::bulk::{Compressor, Decompressor};
 use zstd::stream::read::Decoder;
 use zstd::zstd_safe::{DCtx, compress_bound};
 
-use super::{check_size, damaged, read_all};
+use super::{check_end, check_size, damaged, read_all};
 use crate::error::invalid;
 
 /// Contexts of the library, made at first use.
@@ -54,7 +54,8 @@ pub(super) fn decompress(input: &[u8], size: usize, out: &mut Vec<u8>, contexts:
     let window_log = (size - 1).checked_ilog2().map_or(0, |log| log + 1).clamp(WINDOW_LOG_MIN, WINDOW_LOG_MAX);
     let mut decoder = Decoder::with_context(input, context).single_frame();
     decoder.window_log_max(window_log)?;
-    read_all(Compression::Zstd, decoder, size, out)
+    read_all(Compression::Zstd, &mut decoder, size, out)?;
+    check_end(Compression::Zstd, input, decoder.finish())
 }
 
 pub(super) fn decompress_into(input: &[u8], out: &mut [u8], contexts: &mut Contexts) -> Result<usize> {
