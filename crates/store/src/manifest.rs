@@ -157,6 +157,11 @@ impl Manifest {
                 times: TimeRange { start: wire.svar64()?, end: wire.svar64()? },
             });
         }
+        // They only rise by one, so half of them are enough for ever and no sum of them overflows.
+        let numbers = [manifest.generation, manifest.flushed, manifest.log_segment, manifest.next_file];
+        if numbers.iter().any(|number| *number > u64::MAX / 2) || manifest.next_table == u32::MAX {
+            return Err(corrupt(HEAD_SIZE as u64, format!("counters {numbers:?} and {} make no sense", manifest.next_table)));
+        }
         if !wire.is_empty() {
             return Err(corrupt(wire.position() as u64, format!("{} bytes follow the manifest", wire.remaining())));
         }
@@ -220,6 +225,12 @@ mod tests {
         for size in 0..bytes.len() {
             assert!(Manifest::parse(&bytes[..size]).is_err(), "{size}");
         }
+    }
+
+    #[test]
+    fn counters_that_would_overflow_are_refused() {
+        let far = Manifest { flushed: u64::MAX, ..manifest() };
+        assert_eq!(Manifest::parse(&far.to_bytes()).unwrap_err().kind(), ErrorKind::Corrupt);
     }
 
     #[test]

@@ -79,3 +79,26 @@ pub struct StoreStats {
     /// The log; zeros for a store that was opened read-only.
     pub log: LogStats,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_names_everything_that_is_not_clean() {
+        let mut report = RecoveryReport { replayed_entries: 3, replayed_rows: 12_345, ..RecoveryReport::default() };
+        assert_eq!(report.to_string(), "replayed 3 log entries with 12,345 rows");
+        assert!(report.is_clean());
+        report.dropped_tail = Some("wal/000007.log at offset 40,960: it has 900 bytes, 12 are left".to_owned());
+        report.kept_aside = vec!["wal/000008.log.aside".to_owned()];
+        report.removed_files = vec!["data/000004.tmp".to_owned()];
+        assert!(!report.is_clean());
+        let lines = [
+            "replayed 3 log entries with 12,345 rows",
+            "dropped a torn tail: wal/000007.log at offset 40,960: it has 900 bytes, 12 are left",
+            "kept aside a log without a header: wal/000008.log.aside",
+            "removed an unfinished file: data/000004.tmp",
+        ];
+        assert_eq!(report.to_string(), lines.join("\n"));
+    }
+}

@@ -173,11 +173,12 @@ impl Log {
     /// after a failed sync, and what the operating system says. The entry has left no trace then, unless a sync failed:
     /// in that case reading the log again may find it.
     pub fn append(&self, entry: NewEntry<'_>, level: Level) -> Result<RangeInclusive<u64>> {
-        self.check_size(entry)?;
+        let limit = self.options.entry_bytes_max.min(ENTRY_BYTES_MAX);
+        check_size(entry, limit)?;
         let mut state = self.state.lock();
         self.wait_for_room(&mut state)?;
         let first = state.next;
-        state.append(entry);
+        state.append(entry, limit)?;
         let last = state.next - 1;
         state.in_flight += 1;
         let done = self.reach(&mut state, last, level);
@@ -290,20 +291,6 @@ impl Log {
         LogStats { segments: state.complete.len() as u64 + 1, ..state.stats }
     }
 
-    fn check_size(&self, entry: NewEntry<'_>) -> Result<()> {
-        let limit = self.options.entry_bytes_max.min(ENTRY_BYTES_MAX);
-        let schema_size = entry.needed_schema().map_or(0, |(id, schema)| NewEntry::Schema { id, schema }.size_max());
-        let size = entry.size_max().max(schema_size);
-        if size <= limit {
-            return Ok(());
-        }
-        let (size, limit) = (Grouped(size as u64), Grouped(limit as u64));
-        Err(Error::new(
-            ErrorKind::LimitExceeded,
-            format!("a log entry of {size} bytes is past the limit entry_bytes_max = {limit}"),
-        ))
-    }
-
     fn wait_for_room(&self, state: &mut MutexGuard<'_, State>) -> Result<()> {
         loop {
             state.check_open()?;
@@ -414,6 +401,15 @@ impl Log {
     }
 }
 
+fn check_size(entry: NewEntry<'_>, limit: usize) -> Result<()> {
+    let size = entry.size_max();
+    if size <= limit {
+        return Ok(());
+    }
+    let (size, limit) = (Grouped(size as u64), Grouped(limit as u64));
+    Err(Error::new(ErrorKind::LimitExceeded, format!("a log entry of {size} bytes is past the limit entry_bytes_max = {limit}")))
+}
+
 /// The first frames of a segment that goes on behind a tail: its schemas, then its entries. And the sequence that follows.
 fn frames_of_tail(header: Header, tail: &Tail) -> (Vec<u8>, u64) {
     let mut frames = Vec::new();
@@ -440,13 +436,15 @@ impl State {
         }
     }
 
-    /// Puts the frames of an entry into the buffer.
-    fn append(&mut self, entry: NewEntry<'_>) {
+    /// Puts the frames of an entry into the buffer; its own size was checked.
+    fn append(&mut self, entry: NewEntry<'_>, limit: usize) -> Result<()> {
         let (start, first) = (self.pending.len(), self.next);
         if let Some((id, schema)) = entry.needed_schema()
             && !self.schemas.contains(&id)
         {
-            self.append_frame(NewEntry::Schema { id, schema });
+            let schema = NewEntry::Schema { id, schema };
+            check_size(schema, limit)?;
+            self.append_frame(schema);
         }
         self.append_frame(entry);
         self.schemas.extend(entry.schema_id());
@@ -454,6 +452,7 @@ impl State {
         self.size += bytes;
         self.stats.bytes += bytes;
         self.stats.entries += self.next - first;
+        Ok(())
     }
 
     fn append_frame(&mut self, entry: NewEntry<'_>) {

@@ -103,7 +103,8 @@ impl Name {
         if digits.len() < 6 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
-        let number = digits.parse().ok()?;
+        // Numbers only rise by one, so half of them are enough for ever and no sum of them overflows.
+        let number = digits.parse().ok().filter(|number| *number < u64::MAX / 2)?;
         let parsed = match kind {
             "log" => Self::Log(number),
             "spare" => Self::Spare(number),
@@ -163,7 +164,16 @@ mod tests {
         for name in [Name::Log(7), Name::Spare(123_456), Name::Aside(1_234_567)] {
             assert_eq!(Name::parse(name.path().strip_prefix("wal/").unwrap()), Some(name));
         }
-        for other in ["7.log", "0000007.log", "000007", "000007.tmp", "+00007.log", "notes.txt", "99999999999999999999999.log"] {
+        for other in [
+            "7.log",
+            "0000007.log",
+            "000007",
+            "000007.tmp",
+            "+00007.log",
+            "notes.txt",
+            "99999999999999999999999.log",
+            "18446744073709551615.log",
+        ] {
             assert_eq!(Name::parse(other), None, "{other}");
         }
     }
