@@ -10,8 +10,8 @@ const TWO_DECIMALS: EncodeOptions = EncodeOptions { max_point_number: Some(2) };
 
 #[track_caller]
 fn survives(encoding: Encoding, data_type: DataType, values: &Values) -> Vec<u8> {
-    let bytes = encoded(encoding, data_type, values, TWO_DECIMALS).unwrap();
-    let back = back(encoding, data_type, &bytes, values.len()).unwrap();
+    let bytes = encoded(encoding, data_type, values, TWO_DECIMALS).expect("these values fit");
+    let back = back(encoding, data_type, &bytes, values.len()).expect("it was just written");
     assert_eq!(bits(&back), bits(values), "{data_type} {encoding}");
     bytes
 }
