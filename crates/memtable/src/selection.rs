@@ -14,6 +14,7 @@ use tsloom_model::{DataType, RowPolicy, TimeRange};
 
 use crate::listview::ListView;
 use crate::projection::Projector;
+use crate::timefacts::all_pairs;
 use crate::tombstone::Floors;
 
 /// What is asked of one list.
@@ -151,8 +152,8 @@ struct Walk<'a> {
     selection: Selection,
 }
 
-/// How many positions of a permutation are looked at together.
-const STRIDE: usize = 1024;
+/// How many positions of a permutation are looked at together: so many are taken whole when no time comes twice.
+const STRIDE: usize = 64;
 
 impl Walk<'_> {
     fn run(&mut self, positions: std::ops::Range<usize>) {
@@ -161,7 +162,9 @@ impl Walk<'_> {
             Some(sorted) => {
                 for start in positions.clone().step_by(STRIDE) {
                     let chunk = start..positions.end.min(start + STRIDE);
-                    self.take(start, &sorted.times()[chunk.clone()], |index| sorted.rows()[chunk.start + index], false);
+                    let times = &sorted.times()[chunk.clone()];
+                    let is_plain = self.projector.is_none() && all_pairs(times, |left, right| left < right);
+                    self.take(start, times, |index| sorted.rows()[chunk.start + index], is_plain);
                 }
             }
             None => {

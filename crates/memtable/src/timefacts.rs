@@ -38,7 +38,7 @@ impl TimeFacts {
 }
 
 /// True when `holds` for every time and the one after it. Looks at all of them: that is faster than to stop.
-fn all_pairs(times: &[i64], holds: impl Fn(i64, i64) -> bool) -> bool {
+pub(crate) fn all_pairs(times: &[i64], holds: impl Fn(i64, i64) -> bool) -> bool {
     times.windows(2).fold(true, |all, pair| all & holds(pair[0], pair[1]))
 }
 
