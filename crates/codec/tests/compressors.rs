@@ -17,6 +17,8 @@ const STREAMS: &[(Compression, &str, &str)] = &[
     (Compression::Lz4, "3561626303005068656c6c6f", "abcabcabcabchello"),
     // A first run of 17 + 5, then the end mark.
     (Compression::Lzo, "1668656c6c6f110000", "hello"),
+    // A match of 7 at distance 5 in between.
+    (Compression::Lzo, "1668656c6c6f251000110000", "hellohellohe"),
     // Single segment of 5 bytes, one raw block, the last.
     (Compression::Zstd, "28b52ffd200529000068656c6c6f", "hello"),
     // One run-length block.
@@ -117,4 +119,34 @@ fn bytes_after_a_stream_are_an_error() {
     decompress(Compression::Zstd, &bytes, 1 << 20, &mut Vec::new(), &mut scratch).unwrap();
     bytes.push(0x55);
     assert!(decompress(Compression::Zstd, &bytes, 1 << 20, &mut Vec::new(), &mut scratch).is_err());
+}
+
+/// Every change of one byte, and of two, in the small known streams: the right size or an error.
+#[test]
+fn known_streams_with_changed_bytes() {
+    let mut scratch = CompressScratch::default();
+    for &(compression, stream, text) in STREAMS {
+        let (stream, size) = (from_hex(stream), content(text).len());
+        let mut check = |bytes: &[u8]| {
+            let mut out = Vec::new();
+            match decompress(compression, bytes, size, &mut out, &mut scratch) {
+                Ok(()) => assert_eq!(out.len(), size, "{compression}"),
+                Err(error) => assert!(error.kind() == ErrorKind::Corrupt && out.is_empty(), "{compression}: {error}"),
+            }
+        };
+        for at in 0..stream.len() {
+            check(&stream[..at]);
+            let mut changed = stream.clone();
+            for byte in 0..=255 {
+                changed[at] = byte;
+                check(&changed);
+                if stream.len() <= 16 {
+                    let next = (at + 1) % stream.len();
+                    changed[next] = byte.wrapping_mul(37);
+                    check(&changed);
+                    changed[next] = stream[next];
+                }
+            }
+        }
+    }
 }
