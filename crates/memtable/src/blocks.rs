@@ -26,7 +26,20 @@ struct Node<T> {
     charge: Charge,
 }
 
+/// The capacity that a full list of pointers grows to.
+fn grown(len: usize) -> usize {
+    4 * len.max(1)
+}
+
+/// Capacity of the first list of pointers, and of a list of nodes.
+const FIRST_CAPACITY: usize = 4;
+
 impl<T> Node<T> {
+    /// A node with its list.
+    fn bytes(capacity: usize) -> usize {
+        size_of::<Self>() + ARC_BYTES + capacity * size_of::<Arc<T>>()
+    }
+
     fn new(ledger: &Arc<Ledger>, capacity: usize) -> Self {
         let mut node = Self { items: Vec::with_capacity(capacity), charge: Charge::new(ledger, 0) };
         node.note();
@@ -34,12 +47,12 @@ impl<T> Node<T> {
     }
 
     fn note(&mut self) {
-        self.charge.set(size_of::<Self>() + ARC_BYTES + self.items.capacity() * size_of::<Arc<T>>());
+        self.charge.set(Self::bytes(self.items.capacity()));
     }
 
     fn push(&mut self, item: Arc<T>) {
         if self.items.len() == self.items.capacity() {
-            self.items.reserve_exact(3 * self.items.len().max(1));
+            self.items.reserve_exact(grown(self.items.len()) - self.items.len());
         }
         self.items.push(item);
         self.note();
@@ -149,12 +162,12 @@ impl Blocks {
         let block_rows = block.layout().row_max() as u32;
         if let Some(closed) = self.tail.replace(Arc::new(block)) {
             // The first node of a list grows with it; a list that has filled one will fill more.
-            let capacity = if self.full.is_some() { NODE_BLOCKS } else { 4 };
+            let capacity = if self.full.is_some() { NODE_BLOCKS } else { FIRST_CAPACITY };
             let partial = self.partial.get_or_insert_with(|| Arc::new(Node::new(ledger, capacity)));
             Arc::make_mut(partial).push(closed);
             if partial.items.len() == NODE_BLOCKS {
                 let node = self.partial.take().expect("it was just filled");
-                let full = self.full.get_or_insert_with(|| Arc::new(Node::new(ledger, 4)));
+                let full = self.full.get_or_insert_with(|| Arc::new(Node::new(ledger, FIRST_CAPACITY)));
                 Arc::make_mut(full).push(node);
             }
         }
@@ -167,5 +180,81 @@ impl Blocks {
         if !follows {
             self.stretches.push(Stretch { first_row: row, first_block: index, block_rows });
         }
+    }
+}
+
+/// What opening blocks will take for the lists of pointers, found out without opening them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Growth {
+    has_tail: bool,
+    partial: Option<NodeState>,
+    full: Option<NodeState>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct NodeState {
+    len: usize,
+    capacity: usize,
+    /// A snapshot holds it: it is copied before it is changed.
+    is_shared: bool,
+}
+
+impl NodeState {
+    fn of<T>(node: &Arc<Node<T>>) -> Self {
+        Self { len: node.items.len(), capacity: node.items.capacity(), is_shared: Arc::strong_count(node) > 1 }
+    }
+
+    /// Pushes; returns the bytes more.
+    fn push<T>(&mut self) -> usize {
+        let before = if self.is_shared { 0 } else { Node::<T>::bytes(self.capacity) };
+        if self.is_shared {
+            self.capacity = self.len + 1;
+            self.is_shared = false;
+        } else if self.len == self.capacity {
+            self.capacity = grown(self.len);
+        }
+        self.len += 1;
+        Node::<T>::bytes(self.capacity) - before
+    }
+}
+
+impl Growth {
+    /// Opens a block; returns the bytes more, the block itself not among them.
+    pub(crate) fn open(&mut self) -> usize {
+        if !self.has_tail {
+            self.has_tail = true;
+            return 0;
+        }
+        let mut bytes = 0;
+        let capacity = if self.full.is_some() { NODE_BLOCKS } else { FIRST_CAPACITY };
+        let partial = self.partial.get_or_insert_with(|| {
+            bytes += Node::<Block>::bytes(capacity);
+            NodeState { len: 0, capacity, is_shared: false }
+        });
+        bytes += partial.push::<Block>();
+        if partial.len == NODE_BLOCKS {
+            self.partial = None;
+            let full = self.full.get_or_insert_with(|| {
+                bytes += Node::<Node<Block>>::bytes(FIRST_CAPACITY);
+                NodeState { len: 0, capacity: FIRST_CAPACITY, is_shared: false }
+            });
+            bytes += full.push::<Node<Block>>();
+        }
+        bytes
+    }
+}
+
+impl Blocks {
+    pub(crate) fn growth(&self) -> Growth {
+        Growth {
+            has_tail: self.tail.is_some(),
+            partial: self.partial.as_ref().map(NodeState::of),
+            full: self.full.as_ref().map(NodeState::of),
+        }
+    }
+
+    /// True when a snapshot holds the tail: the next write copies it.
+    pub(crate) fn is_tail_shared(&self) -> bool {
+        self.tail.as_ref().is_some_and(|tail| Arc::strong_count(tail) > 1)
     }
 }

@@ -7,7 +7,7 @@ use tsloom_bitmap::{NullWords, words};
 use tsloom_model::{PhysicalType, TextRef, Value, ValuesRef};
 
 use crate::layout::{Layout, Run, Slot};
-use crate::pool::{Ledger, Slab};
+use crate::pool::{Ledger, Slab, slab_bytes};
 
 /// A value of fixed width.
 pub(crate) trait Number: Copy + Default {
@@ -411,5 +411,47 @@ impl Cells {
             let words = slot.values as usize..slot.values as usize + word_count;
             self.part_mut(slot.part)[words.clone()].copy_from_slice(&from.part(slot.part)[words]);
         }
+    }
+}
+
+/// The lists of a [`Rest`] as they will be, to know what a part takes before it is made.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RestState {
+    is_there: bool,
+    parts: usize,
+    bools: usize,
+    arenas: usize,
+}
+
+impl RestState {
+    pub(crate) fn of(cells: &Cells) -> Self {
+        cells.rest.as_ref().map_or_else(Self::default, |rest| Self {
+            is_there: true,
+            parts: rest.parts.capacity(),
+            bools: rest.bools.capacity(),
+            arenas: rest.arenas.capacity(),
+        })
+    }
+
+    fn heap_bytes(self) -> usize {
+        let lists =
+            self.parts * size_of::<Slab<u64>>() + self.bools * size_of::<Option<Slab<bool>>>() + self.arenas * size_of::<Arena>();
+        if self.is_there { size_of::<Rest>() + lists } else { 0 }
+    }
+
+    /// The last part of `layout` is made; returns the bytes more.
+    pub(crate) fn add_part(&mut self, layout: &Layout) -> usize {
+        let before = self.heap_bytes();
+        let part = layout.parts().len() - 1;
+        let size = layout.parts()[part];
+        let mut slabs = slab_bytes::<u64>(size.words as usize);
+        self.is_there |= part > 0 || size.bools > 0 || layout.text_count() > 0;
+        self.parts = self.parts.max(part);
+        if size.bools > 0 {
+            slabs += slab_bytes::<bool>(size.bools as usize);
+            self.bools = self.bools.max(part + 1);
+        }
+        self.arenas = self.arenas.max(layout.text_count());
+        slabs + self.heap_bytes() - before
     }
 }

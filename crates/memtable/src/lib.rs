@@ -26,6 +26,7 @@ mod cells;
 mod columns;
 mod cursor;
 mod devices;
+mod forecast;
 mod gather;
 mod geometry;
 mod layout;

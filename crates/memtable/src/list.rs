@@ -11,6 +11,7 @@ use tsloom_model::{TimeRange, Value};
 
 use crate::block::Block;
 use crate::blocks::Blocks;
+use crate::forecast::Forecast;
 use crate::listview::ListView;
 use crate::pool::Ledger;
 use crate::shape::ListShape;
@@ -118,6 +119,26 @@ impl AlignedList {
             };
             start += count;
         }
+    }
+
+    /// Bytes that appending these rows will add to [`ListShape::byte_count`], exactly, if no column is text and the layouts are
+    /// those of earlier writes or reservations.
+    pub fn reserve<C: WriteColumns + ?Sized>(
+        &self,
+        shape: &mut ListShape,
+        rows: Range<usize>,
+        source: &C,
+        failed: Option<NullWords<'_>>,
+    ) -> usize {
+        Forecast::new(self).append(shape, rows, source, failed)
+    }
+
+    pub(crate) fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    pub(crate) fn full_block_rows(&self) -> usize {
+        self.full_block_rows
     }
 
     /// Appends one row: one value for each of `ids`, which rise strictly. Columns left out, and those whose value is null, are

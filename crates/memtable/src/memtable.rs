@@ -143,6 +143,44 @@ impl Memtable {
     /// When `failed` does not speak of every row.
     pub fn write_marked(&mut self, tablet: &Tablet, failed: Option<NullWords<'_>>) -> Result<WriteReport> {
         assert!(failed.is_none_or(|failed| failed.row_count() == tablet.row_count()), "one bit a row");
+        let found = self.check(tablet)?;
+
+        // From here on nothing can fail.
+        self.snapshot.take();
+        let mut report = WriteReport { rows: tablet.row_count(), ..WriteReport::default() };
+        report.failed_rows = failed.map_or(0, |failed| failed.null_count());
+        let index = found.unwrap_or_else(|index| {
+            let table = Table::new(&self.ledger, self.options.block_rows, tablet);
+            self.tables.insert(index, Box::new(table));
+            self.charge.set(Ledger::BYTES + self.tables.capacity() * size_of::<Box<Table>>());
+            index
+        });
+        self.tables[index].write(tablet, failed, &mut report);
+        self.row_count += tablet.row_count() as u64;
+        if let (Some(start), Some(end)) = (tablet.times().iter().min(), tablet.times().iter().max()) {
+            let range = self.time_range;
+            self.time_range = TimeRange { start: range.start.min(*start), end: range.end.max(*end) };
+        }
+        Ok(report)
+    }
+
+    /// Bytes that writing the tablet will add to [`byte_count`](Self::byte_count): to be reserved before it is written. Exact for
+    /// devices that are there and columns of fixed width. Not in it: text, and the books about new devices and tables. The table
+    /// learns the tablet's columns now.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn reserve(&mut self, tablet: &Tablet, failed: Option<NullWords<'_>>) -> Result<usize> {
+        let found = self.check(tablet)?;
+        self.snapshot.take(); // as a write does: what only the memtable itself holds is not copied
+        match found {
+            Ok(index) => Ok(self.tables[index].reserve(tablet, failed)),
+            Err(_) => Ok(Table::new(&self.ledger, self.options.block_rows, tablet).reserve(tablet, failed)),
+        }
+    }
+
+    /// The index of the tablet's table, or where it belongs; an error when the tablet cannot be written.
+    fn check(&self, tablet: &Tablet) -> Result<std::result::Result<usize, usize>> {
         let Some(target) = tablet.target() else {
             return Err(Error::new(ErrorKind::InvalidArgument, "a tablet without a target names no table"));
         };
@@ -156,24 +194,7 @@ impl Memtable {
             Ok(index) => self.tables[index].check(tablet)?,
             Err(_) => check_names(tablet)?,
         }
-
-        // From here on nothing can fail.
-        self.snapshot.take();
-        let mut report = WriteReport { rows: tablet.row_count(), ..WriteReport::default() };
-        report.failed_rows = failed.map_or(0, |failed| failed.null_count());
-        let index = found.unwrap_or_else(|index| {
-            let table = Table::new(&self.ledger, self.options.block_rows, tablet);
-            self.tables.insert(index, Box::new(table));
-            self.charge.set(Ledger::BYTES + self.tables.capacity() * size_of::<Box<Table>>());
-            index
-        });
-        self.tables[index].write(tablet, failed, &mut report);
-        self.row_count = row_count;
-        if let (Some(start), Some(end)) = (tablet.times().iter().min(), tablet.times().iter().max()) {
-            let range = self.time_range;
-            self.time_range = TimeRange { start: range.start.min(*start), end: range.end.max(*end) };
-        }
-        Ok(report)
+        Ok(found)
     }
 
     /// Deletes the rows that are there now, of the devices that `is_meant` picks, in `range`. Rows written later stay.

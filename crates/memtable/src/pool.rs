@@ -13,6 +13,11 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use parking_lot::Mutex;
 
+/// Bytes that a slab of `count` cells is charged with.
+pub(crate) fn slab_bytes<T>(count: usize) -> usize {
+    class_of(count * size_of::<T>()).1
+}
+
 /// Number and size of the class that holds `bytes`.
 fn class_of(bytes: usize) -> (usize, usize) {
     if bytes <= 128 {

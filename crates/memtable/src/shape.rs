@@ -118,11 +118,17 @@ impl ListShape {
 
     /// A block of `row_max` rows with the columns last selected.
     pub(crate) fn new_block<C: WriteColumns + ?Sized>(&mut self, source: &C, row_max: usize) -> Block {
+        let layout = self.layout_of_selected(source, row_max);
+        Block::new(&self.ledger, layout)
+    }
+
+    /// The layout of such a block.
+    pub(crate) fn layout_of_selected<C: WriteColumns + ?Sized>(&mut self, source: &C, row_max: usize) -> Arc<Layout> {
         self.ids.clear();
         self.ids.extend(self.active.iter().map(|column| column.id));
         let active = &self.active;
         let physical_of = |position: usize| physical(source, active[position]);
-        Block::new(&self.ledger, self.layouts.base(&self.ledger, row_max, &self.ids, physical_of))
+        self.layouts.base(&self.ledger, row_max, &self.ids, physical_of)
     }
 
     /// The layout with which a block of layout `from` can take the columns last selected; `None` when it can already.

@@ -10,6 +10,7 @@ use tsloom_tablet::{Tablet, TabletHead, device_of_path};
 
 use crate::columns::ColumnSet;
 use crate::devices::Devices;
+use crate::forecast::Forecast;
 use crate::geometry::BlockRows;
 use crate::list::AlignedList;
 use crate::memtable::WriteReport;
@@ -138,6 +139,40 @@ impl Table {
             start = end;
         }
         self.note();
+    }
+
+    /// Bytes that the blocks of a tablet will take; see [`Memtable::reserve`](crate::Memtable::reserve).
+    pub(crate) fn reserve(&mut self, tablet: &Tablet, failed: Option<NullWords<'_>>) -> usize {
+        self.map_columns(tablet, &mut WriteReport::default());
+        self.find_present(tablet);
+        let tags = Tags::new(tablet);
+        let row_count = tablet.row_count();
+        // Devices that are there; a run of one that is not is taken by itself.
+        let mut forecasts: Vec<(usize, Forecast)> = Vec::new();
+        let (mut bytes, mut start) = (0, 0);
+        while start < row_count {
+            let is_end = |row: &usize| !tablet.is_single_device() && !tags.are_equal(*row - 1, *row);
+            let end = (start + 1..row_count).find(is_end).unwrap_or(row_count);
+            let Self { devices, shape, present, name, .. } = self;
+            let source = TabletColumns { tablet, present };
+            let device = match tablet.head().is_table() {
+                true => devices.find(name, &tablet.tags_of(start)).ok(),
+                false => (devices.len() == 1).then_some(0),
+            };
+            match device {
+                None => bytes += Forecast::new(&AlignedList::new(shape)).append(shape, start..end, &source, failed),
+                Some(device) => {
+                    let known = forecasts.iter().position(|(index, _)| *index == device).unwrap_or_else(|| {
+                        forecasts.push((device, Forecast::new(devices.get_mut(device).list_mut())));
+                        forecasts.len() - 1
+                    });
+                    bytes += forecasts[known].1.append(shape, start..end, &source, failed);
+                }
+            }
+            start = end;
+        }
+        self.note();
+        bytes
     }
 
     /// Writes neighbouring rows of one device.
