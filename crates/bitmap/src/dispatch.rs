@@ -61,3 +61,29 @@ fn or_at_body(dst: &mut [u64], dst_start: usize, src: &[u64], src_start: usize, 
 fn copy_at_body(dst: &mut [u64], dst_start: usize, src: &[u64], src_start: usize, count: usize) {
     combine(dst, dst_start, src, src_start, count, |old, new, mask| old & !mask | new);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each width that a processor may choose, for every number of words up to 130.
+    #[test]
+    fn presence_kernels_of_all_widths_agree() {
+        let words: Vec<u64> = (1..=130_u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31)).collect();
+        for count in 0..=words.len() {
+            let words = &words[..count];
+            let bytes: Vec<u8> = words.iter().flat_map(|word| (!word).reverse_bits().to_be_bytes()).collect();
+            for kernel in [nulls_to_presence, nulls_to_presence_narrow, presence::whole_words_from_nulls] {
+                let mut out = vec![0xee; count * 8];
+                kernel(words, &mut out);
+                assert_eq!(out, bytes);
+            }
+            for kernel in [presence_to_nulls, presence_to_nulls_narrow, presence::whole_words_to_nulls] {
+                let mut out = vec![u64::MAX; count];
+                kernel(&bytes, &mut out);
+                assert_eq!(out, words);
+            }
+            assert_eq!(count_ones(words, 0, count * 64), count_span(words, 0, count * 64));
+        }
+    }
+}

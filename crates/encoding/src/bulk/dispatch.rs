@@ -2,7 +2,8 @@
 
 use super::{Slot, dates, portable};
 
-/// For each line: a public function that asks the processor and calls the body compiled for it.
+/// For each line: a function that asks the processor and calls the body compiled for it, and a module of the same name with the
+/// compiled bodies.
 macro_rules! kernels {
     ($($(#[$doc:meta])* $visible:vis fn $name:ident $(<$slot:ident>)? ($a:ident: $a_type:ty, $b:ident: $b_type:ty) = $body:path;)*) => { $(
         $(#[$doc])*
@@ -10,26 +11,33 @@ macro_rules! kernels {
         $visible fn $name $(<$slot: Slot>)? ($a: $a_type, $b: $b_type) {
             #[cfg(target_arch = "x86_64")]
             {
-                #[target_feature(enable = "avx2")]
-                fn avx2 $(<$slot: Slot>)? ($a: $a_type, $b: $b_type) {
-                    $body($a, $b);
-                }
-                #[target_feature(enable = "ssse3")]
-                fn ssse3 $(<$slot: Slot>)? ($a: $a_type, $b: $b_type) {
-                    $body($a, $b);
-                }
                 if is_x86_feature_detected!("avx2") {
                     #[expect(unsafe_code, reason = "calls code compiled for a detected feature")]
                     // SAFETY: the body is safe code; this processor has AVX2, as just detected.
-                    return unsafe { avx2($a, $b) };
+                    return unsafe { $name::avx2($a, $b) };
                 }
                 if is_x86_feature_detected!("ssse3") {
                     #[expect(unsafe_code, reason = "calls code compiled for a detected feature")]
                     // SAFETY: the body is safe code; this processor has SSSE3, as just detected.
-                    return unsafe { ssse3($a, $b) };
+                    return unsafe { $name::ssse3($a, $b) };
                 }
             }
             $body($a, $b);
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        pub(in crate::bulk) mod $name {
+            use super::*;
+
+            #[target_feature(enable = "avx2")]
+            pub(in crate::bulk) fn avx2 $(<$slot: Slot>)? ($a: $a_type, $b: $b_type) {
+                $body($a, $b);
+            }
+
+            #[target_feature(enable = "ssse3")]
+            pub(in crate::bulk) fn ssse3 $(<$slot: Slot>)? ($a: $a_type, $b: $b_type) {
+                $body($a, $b);
+            }
         }
     )* };
 }
@@ -59,7 +67,7 @@ kernels! {
     pub fn dates_to_days(dates: &[i32], out: &mut [i32]) = dates::dates_to_days;
     /// Dates as yyyymmdd of days since 1970-01-01. Days outside of the years 1 to 9999 are taken as the nearest day inside.
     pub fn days_to_dates(days: &[i32], out: &mut [i32]) = dates::days_to_dates;
-    fn check_dates(dates: &[i32], bad_count: &mut usize) = dates::check_dates;
+    pub(super) fn check_dates(dates: &[i32], bad_count: &mut usize) = dates::check_dates;
 }
 
 /// True when every value is a real day from 10000101 to 99991231, as a DATE column holds them.

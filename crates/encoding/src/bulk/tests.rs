@@ -45,10 +45,26 @@ fn with_slice(size: usize, alignment: usize, write: impl FnOnce(&mut [u8])) -> V
     bytes.to_vec()
 }
 
+/// The kernel compiled for SSSE3, which a machine with AVX2 never chooses by itself.
+macro_rules! ssse3 {
+    ($name:ident) => {
+        |a, b| {
+            #[cfg(target_arch = "x86_64")]
+            if is_x86_feature_detected!("ssse3") {
+                #[expect(unsafe_code, reason = "calls code compiled for a detected feature")]
+                // SAFETY: the body is safe code; this processor has SSSE3, as just detected.
+                return unsafe { dispatch::$name::ssse3(a, b) };
+            }
+            dispatch::$name(a, b);
+        }
+    };
+}
+
 fn check_write<T: Copy>(
     values: &[T],
     width: usize,
     detected: impl Fn(&mut [u8], &[T]),
+    narrow: impl Fn(&mut [u8], &[T]),
     portable: impl Fn(&mut [u8], &[T]),
     spare: impl Fn(&mut [MaybeUninit<u8>], &[T]),
     expected: impl Fn(T) -> Vec<u8>,
@@ -59,6 +75,7 @@ fn check_write<T: Copy>(
         assert_eq!(expected.len(), count * width);
         for alignment in 0..ALIGNMENT {
             assert_eq!(with_slice(count * width, alignment, |out| detected(out, values)), expected);
+            assert_eq!(with_slice(count * width, alignment, |out| narrow(out, values)), expected);
         }
         assert_eq!(with_slice(count * width, count % 64, |out| portable(out, values)), expected);
         let mut out = vec![MaybeUninit::new(GUARD); count * width];
@@ -73,6 +90,7 @@ fn check_write<T: Copy>(
 fn check_read<T: Copy + Default>(
     width: usize,
     detected: impl Fn(&[u8], &mut [T]),
+    narrow: impl Fn(&[u8], &mut [T]),
     portable: impl Fn(&[u8], &mut [T]),
     to_wire: impl Fn(T) -> Vec<u8>,
 ) {
@@ -82,15 +100,17 @@ fn check_read<T: Copy + Default>(
         for alignment in 0..ALIGNMENT {
             let input = &bytes[alignment % 8..];
             let mut shifted = Vec::new();
-            let (mut actual, mut plain) = (vec![T::default(); count], vec![T::default(); count]);
+            let [mut actual, mut small, mut plain] = [(); 3].map(|()| vec![T::default(); count]);
             with_slice(size, alignment, |place| {
                 place.copy_from_slice(&input[..size]);
                 detected(place, &mut actual);
+                narrow(place, &mut small);
                 portable(place, &mut plain);
                 shifted.extend_from_slice(place);
             });
             let back = |values: &[T]| values.iter().flat_map(|v| to_wire(*v)).collect::<Vec<u8>>();
             assert_eq!(back(&actual), shifted);
+            assert_eq!(back(&small), shifted);
             assert_eq!(back(&plain), shifted);
         }
     }
@@ -99,50 +119,69 @@ fn check_read<T: Copy + Default>(
 #[test]
 fn i32s() {
     let values: Vec<i32> = bits().iter().map(|bits| *bits as i32).collect();
-    check_write(&values, 4, dispatch::write_i32s, portable::write_i32s, dispatch::write_i32s, |value| {
+    check_write(&values, 4, dispatch::write_i32s, ssse3!(write_i32s), portable::write_i32s, dispatch::write_i32s, |value| {
         value.to_be_bytes().to_vec()
     });
-    check_read(4, dispatch::read_i32s, portable::read_i32s, |value| value.to_be_bytes().to_vec());
+    check_read(4, dispatch::read_i32s, ssse3!(read_i32s), portable::read_i32s, |value| value.to_be_bytes().to_vec());
 }
 
 #[test]
 fn i64s() {
     let values: Vec<i64> = bits().iter().map(|bits| *bits as i64).collect();
-    check_write(&values, 8, dispatch::write_i64s, portable::write_i64s, dispatch::write_i64s, |value| {
+    check_write(&values, 8, dispatch::write_i64s, ssse3!(write_i64s), portable::write_i64s, dispatch::write_i64s, |value| {
         value.to_be_bytes().to_vec()
     });
-    check_read(8, dispatch::read_i64s, portable::read_i64s, |value| value.to_be_bytes().to_vec());
+    check_read(8, dispatch::read_i64s, ssse3!(read_i64s), portable::read_i64s, |value| value.to_be_bytes().to_vec());
 }
 
 #[test]
 fn f32s_write_one_nan_and_read_all() {
     let values: Vec<f32> = bits().iter().map(|bits| f32::from_bits(*bits as u32)).collect();
     assert!(values.iter().filter(|value| value.is_nan()).count() >= 3);
-    check_write(&values, 4, dispatch::write_f32s, portable::write_f32s, dispatch::write_f32s, |value| match value.is_nan() {
-        true => CANONICAL_NAN_32.to_be_bytes().to_vec(),
-        false => value.to_bits().to_be_bytes().to_vec(),
+    check_write(&values, 4, dispatch::write_f32s, ssse3!(write_f32s), portable::write_f32s, dispatch::write_f32s, |value| {
+        match value.is_nan() {
+            true => CANONICAL_NAN_32.to_be_bytes().to_vec(),
+            false => value.to_bits().to_be_bytes().to_vec(),
+        }
     });
-    check_read(4, dispatch::read_f32s, portable::read_f32s, |value: f32| value.to_bits().to_be_bytes().to_vec());
+    check_read(4, dispatch::read_f32s, ssse3!(read_f32s), portable::read_f32s, |value: f32| {
+        value.to_bits().to_be_bytes().to_vec()
+    });
 }
 
 #[test]
 fn f64s_write_one_nan_and_read_all() {
     let values: Vec<f64> = bits().iter().map(|bits| f64::from_bits(*bits)).collect();
     assert!(values.iter().filter(|value| value.is_nan()).count() >= 3);
-    check_write(&values, 8, dispatch::write_f64s, portable::write_f64s, dispatch::write_f64s, |value| match value.is_nan() {
-        true => CANONICAL_NAN_64.to_be_bytes().to_vec(),
-        false => value.to_bits().to_be_bytes().to_vec(),
+    check_write(&values, 8, dispatch::write_f64s, ssse3!(write_f64s), portable::write_f64s, dispatch::write_f64s, |value| {
+        match value.is_nan() {
+            true => CANONICAL_NAN_64.to_be_bytes().to_vec(),
+            false => value.to_bits().to_be_bytes().to_vec(),
+        }
     });
-    check_read(8, dispatch::read_f64s, portable::read_f64s, |value: f64| value.to_bits().to_be_bytes().to_vec());
+    check_read(8, dispatch::read_f64s, ssse3!(read_f64s), portable::read_f64s, |value: f64| {
+        value.to_bits().to_be_bytes().to_vec()
+    });
 }
 
 #[test]
 fn bools() {
     let values: Vec<bool> = bits().iter().map(|bits| bits.count_ones() % 2 == 1).collect();
-    check_write(&values, 1, dispatch::write_bools, portable::write_bools, dispatch::write_bools, |value| vec![u8::from(value)]);
+    check_write(&values, 1, dispatch::write_bools, ssse3!(write_bools), portable::write_bools, dispatch::write_bools, |value| {
+        vec![u8::from(value)]
+    });
     let mut out = [false; 4];
     dispatch::read_bools(&[0, 1, 2, 255], &mut out);
     assert_eq!(out, [false, true, true, true]);
+    let bytes: Vec<u8> = bits().iter().map(|bits| if bits.count_ones() % 3 == 0 { 0 } else { *bits as u8 }).collect();
+    for count in 0..=VALUES_MAX {
+        let [mut detected, mut small, mut plain] = [(); 3].map(|()| vec![false; count]);
+        dispatch::read_bools(&bytes[..count], &mut detected);
+        ssse3!(read_bools)(&bytes[..count], &mut small);
+        portable::read_bools(&bytes[..count], &mut plain);
+        assert!(detected == plain && small == plain);
+        assert!(plain.iter().zip(&bytes).all(|(value, byte)| *value == (*byte != 0)));
+    }
 }
 
 #[test]
@@ -195,11 +234,17 @@ fn detected_date_kernels_equal_the_portable_ones() {
             dispatch::dates_to_days(input, &mut detected);
             dates::dates_to_days(input, &mut plain);
             assert_eq!(detected, plain);
+            ssse3!(dates_to_days)(input, &mut plain[..]);
+            assert_eq!(detected, plain);
+            ssse3!(days_to_dates)(&detected, &mut plain[..]);
+            assert_eq!(plain, input);
             dispatch::days_to_dates(&detected, &mut plain);
             assert_eq!(plain, input);
             let mut bad_count = 9;
             dates::check_dates(input, &mut bad_count);
             assert_eq!((dispatch::are_dates(input), bad_count), (true, 0));
+            ssse3!(check_dates)(input, &mut bad_count);
+            assert_eq!(bad_count, 0);
         }
     }
 }
