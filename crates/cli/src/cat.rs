@@ -110,18 +110,18 @@ fn print_table(
     window: &mut Window,
     printer: &mut Printer<'_, impl Write>,
 ) -> Outcome {
-    let query = |error| Failure::of_query(&error);
-    let (layout, mut blocks) = opened.scan(table, request).map_err(query)?;
+    check_request(table, request).map_err(Failure::failed)?;
+    // The request fits the table; what goes wrong from here on is in the bytes.
+    let (layout, mut blocks) = opened.scan(table, request).map_err(Failure::unreadable)?;
     let names: Vec<&str> = layout.columns.iter().map(|column| column.name.as_str()).collect();
-    let columns: Vec<usize> = names.iter().map(|name| table.require_column(name)).collect::<Result<_, _>>().map_err(query)?;
     let form = match args.format {
-        Format::Ndjson => Form::Json(RowForm::new(table, &columns)),
+        Format::Ndjson => Form::Json(RowForm::new(table, &names)),
         Format::Csv => Form::Csv(args.time_format),
     };
     if matches!(form, Form::Csv(_)) && !args.no_header {
         push_csv_header(&mut printer.text, names.iter().copied());
     }
-    while let Some(block) = blocks.next_block().map_err(query)? {
+    while let Some(block) = blocks.next_block().map_err(Failure::unreadable)? {
         for row in 0..block.row_count() {
             if window.takes_row() {
                 form.push_row(&mut printer.text, block, row);
@@ -133,6 +133,14 @@ fn print_table(
         }
     }
     Ok(())
+}
+
+/// Whether the columns and tags that are asked for are there.
+fn check_request(table: &TableSchema, request: &ScanRequest) -> tsloom::Result<()> {
+    if let Some(filter) = &request.filter {
+        filter.resolve(table)?;
+    }
+    request.columns.iter().flatten().try_for_each(|name| table.require_column(name).map(drop))
 }
 
 enum Form {
@@ -187,3 +195,6 @@ impl<W: Write> Printer<'_, W> {
         written.map_err(|error| Failure::of_stdout(&error))
     }
 }
+
+#[cfg(test)]
+mod tests;

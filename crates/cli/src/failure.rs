@@ -3,8 +3,6 @@
 use std::fmt;
 use std::io;
 
-use tsloom::{Error, ErrorKind};
-
 /// What a verb returns.
 pub(crate) type Outcome<T = ()> = Result<T, Failure>;
 
@@ -44,15 +42,6 @@ impl Failure {
 
     pub(crate) fn failed(message: impl fmt::Display) -> Self {
         Self::said(Exit::Failed, message)
-    }
-
-    /// What reading rows can come to: the request did not fit, or the bytes are to blame.
-    pub(crate) fn of_query(error: &Error) -> Self {
-        let exit = match error.kind() {
-            ErrorKind::NotFound | ErrorKind::SchemaMismatch | ErrorKind::InvalidArgument => Exit::Failed,
-            _ => Exit::Unreadable,
-        };
-        Self::said(exit, error)
     }
 
     /// What writing to standard output can come to.

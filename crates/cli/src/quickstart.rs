@@ -9,11 +9,11 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use tsloom::TableSchema;
 use tsloom::block::Block;
 use tsloom::model::{DeviceId, Grouped};
 use tsloom::store::{Store, StoreOptions};
 use tsloom::tablet::Tablet;
-use tsloom::{Error, TableSchema};
 
 use crate::args::OnError;
 use crate::failure::{Failure, Outcome};
@@ -168,11 +168,10 @@ fn file_name(folder: &Path) -> Option<String> {
 }
 
 fn scan(store: &Store, table: &str, report: &mut Report<'_, impl Write>) -> Outcome {
-    let query = |error: Error| Failure::of_query(&error);
     let started = Instant::now();
-    let mut scan = store.scan(table).open().map_err(query)?;
+    let mut scan = store.scan(table).open().map_err(Failure::unreadable)?;
     let mut devices: Vec<(DeviceId, u64)> = Vec::new();
-    while let Some(block) = scan.next_block().map_err(query)? {
+    while let Some(block) = scan.next_block().map_err(Failure::unreadable)? {
         let row_count = block.row_count() as u64;
         let Some(device) = scan.device() else { continue };
         match devices.last_mut() {
@@ -200,10 +199,9 @@ fn scan(store: &Store, table: &str, report: &mut Report<'_, impl Write>) -> Outc
 }
 
 fn show(store: &Store, report: &mut Report<'_, impl Write>) -> Outcome {
-    let query = |error: Error| Failure::of_query(&error);
     let table = SAMPLES[0].table;
-    let mut scan = store.scan(table).columns(SHOWN_COLUMNS).limit(SHOWN_ROWS).open().map_err(query)?;
-    let Some(block) = scan.next_block().map_err(query)? else { return Ok(()) };
+    let mut scan = store.scan(table).columns(SHOWN_COLUMNS).limit(SHOWN_ROWS).open().map_err(Failure::unreadable)?;
+    let Some(block) = scan.next_block().map_err(Failure::unreadable)? else { return Ok(()) };
     report.step("rows", format_args!("the first {} of {table}\n", block.row_count()))?;
     let mut lines = vec![std::iter::once("time").chain(SHOWN_COLUMNS).map(str::to_owned).collect()];
     lines.extend((0..block.row_count()).map(|row| cells(block, row)));

@@ -113,20 +113,16 @@ struct Member {
 }
 
 impl RowForm {
-    /// The form of rows of `schema` whose block has the columns with these positions in the schema, in this order.
-    pub(crate) fn new(schema: &TableSchema, columns: &[usize]) -> Self {
+    /// The form of rows of `schema` whose block has columns of these names, in this order.
+    pub(crate) fn new(schema: &TableSchema, names: &[&str]) -> Self {
         let mut head = b"{\"table\": ".to_vec();
         push_text(&mut head, schema.name());
         head.extend_from_slice(b", \"time\": ");
         let mut form = Self { head, tags: Vec::new(), fields: Vec::new() };
-        for (position, &column) in columns.iter().enumerate() {
-            let column = &schema.columns()[column];
-            // The time column, where a schema lists it, is the member "time" already.
-            match column.category {
-                ColumnCategory::Tag => push_member(&mut form.tags, &column.name, position),
-                ColumnCategory::Field | ColumnCategory::Attribute => push_member(&mut form.fields, &column.name, position),
-                ColumnCategory::Time => {}
-            }
+        for (position, name) in names.iter().enumerate() {
+            let category = schema.column_index(name).map(|column| schema.columns()[column].category);
+            let members = if category == Some(ColumnCategory::Tag) { &mut form.tags } else { &mut form.fields };
+            push_member(members, name, position);
         }
         form
     }
@@ -218,7 +214,7 @@ mod tests {
         }
         let mut out = Vec::new();
         push_schema_line(&mut out, &schema);
-        RowForm::new(&schema, &[0, 1, 2, 3]).push_row(&mut out, &block, 0);
+        RowForm::new(&schema, &["power", "t", "farm", "on"]).push_row(&mut out, &block, 0);
         insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r#"
         {"schema": {"table": "wind", "columns": [{"name": "power", "type": "DOUBLE", "category": "FIELD"}, {"name": "t", "type": "STRING", "category": "TAG"}, {"name": "farm", "type": "STRING", "category": "TAG"}, {"name": "on", "type": "BOOLEAN", "category": "FIELD"}]}}
         {"table": "wind", "time": 5, "tags": {"t": "a", "farm": null}, "fields": {"power": 0.5, "on": null}}
