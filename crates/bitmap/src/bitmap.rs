@@ -19,12 +19,14 @@ use crate::words;
 pub struct BitMap {
     /// Begins at bit 0 of its first word, and unused bits of the last word are 0.
     bits: BitVec<u64, Lsb0>,
+    /// The length of `bits`, which bitvec would have to decode each time.
+    size: usize,
 }
 
 impl BitMap {
     /// A map of `size` rows, none marked.
     pub fn new(size: usize) -> Self {
-        Self { bits: BitVec::repeat(false, size) }
+        Self { bits: BitVec::repeat(false, size), size }
     }
 
     /// A copy of borrowed null bits.
@@ -43,7 +45,7 @@ impl BitMap {
     /// Rows the map has bits for.
     #[inline]
     pub fn size(&self) -> usize {
-        self.bits.len()
+        self.size
     }
 
     /// Marks a row. Panics when it is not below the size, as all methods here that name a row.

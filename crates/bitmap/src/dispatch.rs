@@ -3,7 +3,7 @@
 //! The bodies are ordinary safe loops, here or in the modules they belong to; the compiler does the rest.
 
 use crate::presence;
-use crate::words::{combine, count_span};
+use crate::words::count_span;
 
 /// For each line: a function that asks the processor for one feature, and calls `body` compiled for it or
 /// `otherwise`.
@@ -32,12 +32,6 @@ kernels! {
     fn count_ones(words: &[u64], start: usize, count: usize) -> usize {
         "popcnt" => count_span, otherwise count_span
     }
-    fn or_at(dst: &mut [u64], dst_start: usize, src: &[u64], src_start: usize, count: usize) {
-        "avx2" => or_at_body, otherwise or_at_body
-    }
-    fn copy_at(dst: &mut [u64], dst_start: usize, src: &[u64], src_start: usize, count: usize) {
-        "avx2" => copy_at_body, otherwise copy_at_body
-    }
     fn presence_to_nulls(bytes: &[u8], out: &mut [u64]) {
         "avx2" => presence::whole_words_to_nulls, otherwise presence_to_nulls_narrow
     }
@@ -50,16 +44,6 @@ kernels! {
     fn nulls_to_presence_narrow(words: &[u64], out: &mut [u8]) {
         "ssse3" => presence::whole_words_from_nulls, otherwise presence::whole_words_from_nulls
     }
-}
-
-#[inline(always)]
-fn or_at_body(dst: &mut [u64], dst_start: usize, src: &[u64], src_start: usize, count: usize) {
-    combine(dst, dst_start, src, src_start, count, |old, new, _| old | new);
-}
-
-#[inline(always)]
-fn copy_at_body(dst: &mut [u64], dst_start: usize, src: &[u64], src_start: usize, count: usize) {
-    combine(dst, dst_start, src, src_start, count, |old, new, mask| old & !mask | new);
 }
 
 #[cfg(test)]

@@ -166,26 +166,19 @@ fn change_range(words: &mut [u64], start: usize, count: usize, change: impl Fn(&
 /// ORs `count` bits of `src` from `src_start` on into `dst` from `dst_start` on.
 #[inline]
 pub fn or_at(dst: &mut [u64], dst_start: usize, src: &[u64], src_start: usize, count: usize) {
-    dispatch::or_at(dst, dst_start, src, src_start, count);
+    combine(dst, dst_start, src, src_start, count, |old, new, _| old | new);
 }
 
 /// Copies `count` bits of `src` from `src_start` on over those of `dst` from `dst_start` on.
 #[inline]
 pub fn copy_at(dst: &mut [u64], dst_start: usize, src: &[u64], src_start: usize, count: usize) {
-    dispatch::copy_at(dst, dst_start, src, src_start, count);
+    combine(dst, dst_start, src, src_start, count, |old, new, mask| old & !mask | new);
 }
 
 /// Moves bits between two slices at unrelated positions: first and last word of `dst` by mask, whole words
-/// between. `op(old, new, mask)` gives the word to store; bits of `new` outside `mask` are 0.
+/// between. Most moves are short, so there is no asking the processor here. `op(old, new, mask)` gives the word to store; bits of `new` outside `mask` are 0.
 #[inline(always)]
-pub(crate) fn combine(
-    dst: &mut [u64],
-    dst_start: usize,
-    src: &[u64],
-    src_start: usize,
-    count: usize,
-    op: impl Fn(u64, u64, u64) -> u64,
-) {
+fn combine(dst: &mut [u64], dst_start: usize, src: &[u64], src_start: usize, count: usize, op: impl Fn(u64, u64, u64) -> u64) {
     if count == 0 {
         return;
     }
