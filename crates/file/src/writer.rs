@@ -183,7 +183,7 @@ impl<W: Write> FileWriter<W> {
         self.tables.iter().map(|table| &table.schema)
     }
 
-    /// Bytes that rows, pages and chunks take which are not in the file yet, spare room of their buffers not counted.
+    /// Bytes that rows, pages and chunks take which are not in the file yet, with their buffers but without spare room in them.
     pub fn buffered_byte_count(&self) -> usize {
         self.buffered
     }
@@ -239,6 +239,7 @@ impl<W: Write> FileWriter<W> {
         self.write_group(index, last)?;
         let device = self.devices.get_mut(index);
         if let Some(group) = device.group.take() {
+            self.buffered -= group.byte_count();
             self.tables[device.table].keep(group);
         }
         Ok(())

@@ -13,6 +13,9 @@ use super::table::Table;
 /// libtsfile reads page headers of up to 4 KiB.
 const PAGE_STATISTICS_SIZE_MAX: usize = 2048;
 
+/// What a column takes besides its values: the buffers' heads and their first, smallest allocations.
+const COLUMN_SIZE: usize = size_of::<ColumnBuffer>() + 128;
+
 #[derive(Debug)]
 pub(super) struct Group {
     /// Times of the open page.
@@ -20,6 +23,7 @@ pub(super) struct Group {
     pub(super) time_chunk: ChunkBuffer,
     /// One for each FIELD column; made when it has its first value.
     pub(super) columns: Vec<Option<Box<ColumnBuffer>>>,
+    /// Bytes that rows, pages and the buffers themselves take.
     byte_count: usize,
     /// True when the page that was finished last must be alone.
     pub(super) has_wide_page: bool,
@@ -27,20 +31,27 @@ pub(super) struct Group {
 
 impl Group {
     pub(super) fn new(field_count: usize) -> Self {
-        Self {
+        let mut group = Self {
             times: Vec::new(),
             time_chunk: ChunkBuffer::new(SeriesType::Time),
             columns: std::iter::repeat_with(|| None).take(field_count).collect(),
             byte_count: 0,
             has_wide_page: false,
-        }
+        };
+        group.byte_count = group.own_byte_count();
+        group
+    }
+
+    /// What the group takes without a row. With many devices of few rows this is most of it.
+    fn own_byte_count(&self) -> usize {
+        size_of::<Self>() + size_of_val(&self.columns[..])
     }
 
     pub(super) fn clear(&mut self) {
         self.times.clear();
         self.time_chunk.clear();
         self.columns.iter_mut().flatten().for_each(|column| column.clear());
-        self.byte_count = 0;
+        self.byte_count = self.own_byte_count();
         self.has_wide_page = false;
     }
 
@@ -92,7 +103,7 @@ impl Group {
                 column.is_used = true;
                 // The pages before had no value of this column.
                 column.chunk.push_empty_pages(self.time_chunk.page_count());
-                self.byte_count += column.chunk.len();
+                self.byte_count += COLUMN_SIZE + column.chunk.len();
             }
             let before = column.value_byte_count();
             column.append(row_start, view);
@@ -139,10 +150,12 @@ impl Group {
     /// Forgets the finished pages, which were written, and keeps the open one.
     pub(super) fn clear_chunks(&mut self) {
         self.time_chunk.clear();
-        self.byte_count = size_of_val(&self.times[..]);
+        self.byte_count = self.own_byte_count() + size_of_val(&self.times[..]);
         for column in self.columns.iter_mut().flatten() {
             column.clear_chunk();
-            self.byte_count += column.value_byte_count();
+            if column.is_used {
+                self.byte_count += COLUMN_SIZE + column.value_byte_count();
+            }
         }
         self.has_wide_page = false;
     }

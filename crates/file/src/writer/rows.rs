@@ -59,7 +59,14 @@ impl<W: Write> FileWriter<W> {
         while done < times.len() {
             let device = self.devices.get_mut(index);
             let table = &mut self.tables[device.table];
-            let group = device.group.get_or_insert_with(|| table.take());
+            let group = match &mut device.group {
+                Some(group) => group,
+                none => {
+                    let group = none.insert(table.take());
+                    self.buffered += group.byte_count();
+                    group
+                }
+            };
             let before = group.byte_count();
             let (count, is_full) = group.append(table, &times[done..], columns, start + done);
             let chunk_bytes_max = table.chunk_bytes_max;

@@ -215,7 +215,7 @@ pub(crate) fn samples() -> Vec<Sample> {
             ..small("groups", vec![one_tag.clone()], interleaved(&one_tag, &devices(&one_tag, 4), 200, 60, 13))
         },
         Sample {
-            options: options(|builder| builder.page_bytes_max(100).memory_bytes_max(20_000)),
+            options: options(|builder| builder.page_bytes_max(100).memory_bytes_max(120_000)),
             ..small("small_memory", vec![one_tag.clone()], interleaved(&one_tag, &devices(&one_tag, 5), 150, 40, 10))
         },
         small("mostly_null", vec![one_tag.clone()], interleaved(&one_tag, &devices(&one_tag, 3), 130, 99, 40)),
