@@ -78,6 +78,16 @@ pub(crate) fn read_data_type(code: u8, at: usize) -> Result<DataType> {
     DataType::from_code(code).ok_or_else(|| unsupported(at, format!("data type code {code} is not known")))
 }
 
+/// A name that as a rule is `expected`.
+pub(crate) fn read_name<'a>(wire: &mut WireReader<'a>, expected: &'a str) -> Result<&'a str> {
+    let mut ahead = wire.clone();
+    if ahead.vstr()? == Some(expected.as_bytes()) {
+        *wire = ahead;
+        return Ok(expected);
+    }
+    Ok(wire.vstr_present()?)
+}
+
 pub(crate) fn read_encoding(wire: &mut WireReader<'_>) -> Result<Encoding> {
     let at = wire.position();
     let code = wire.u8()?;
@@ -149,6 +159,11 @@ pub struct ChunkHeader<'a> {
 impl<'a> ChunkHeader<'a> {
     /// Reads a chunk header, marker included.
     pub fn parse(wire: &mut WireReader<'a>) -> Result<Self> {
+        Self::parse_expecting(wire, "")
+    }
+
+    /// The same for a chunk that as a rule is of the column `expected`: that name then needs no check for UTF-8.
+    pub fn parse_expecting(wire: &mut WireReader<'a>, expected: &'a str) -> Result<Self> {
         let at = wire.position();
         let byte = wire.u8()?;
         let one_page = match byte & 0x3f {
@@ -162,7 +177,7 @@ impl<'a> ChunkHeader<'a> {
             marker::VALUE => ChunkKind::Value,
             _ => return Err(corrupt(at, format!("marker {byte:#04x} is not that of a chunk"))),
         };
-        let measurement = wire.vstr_present()?;
+        let measurement = read_name(wire, expected)?;
         let data_size = wire.uvar()?;
         let type_at = wire.position();
         let series_type = SeriesType::read(wire)?;

@@ -17,6 +17,7 @@ use std::ops::Range;
 use tsloom_encoding::{ToWire, WirePut, WireReader, uvar_size, vstr_size};
 use tsloom_model::Result;
 
+use crate::header::read_name;
 use crate::{ChunkKind, SeriesType, Statistics, StatisticsRef, corrupt, marker};
 
 /// Where the parts of one record lie, as positions of the reader it was parsed with.
@@ -37,21 +38,11 @@ pub struct SeriesLayout {
 impl SeriesLayout {
     /// Passes over one record.
     pub fn parse(wire: &mut WireReader<'_>) -> Result<Self> {
-        let at = wire.position();
-        let bits = wire.u8()?;
-        let many_chunks = match bits & 0x3f {
-            0 => false,
-            1 => true,
-            _ => return Err(corrupt(at, format!("series metadata cannot begin with {bits:#04x}"))),
-        };
+        let many_chunks = read_many_chunks(wire)?;
         let name_size = wire.vstr_present()?.len();
         let measurement = wire.position() - name_size..wire.position();
         let series_type = SeriesType::read(wire)?;
-        let list_at = wire.position();
-        let list_size = wire.uvar()? as usize;
-        if !many_chunks && list_size != 8 {
-            return Err(corrupt(list_at, format!("the list of one chunk has {list_size} bytes instead of 8")));
-        }
+        let list_size = read_list_size(wire, many_chunks)?;
         let statistics_at = wire.position();
         StatisticsRef::read(wire, series_type)?;
         let statistics = statistics_at..wire.position();
@@ -59,6 +50,25 @@ impl SeriesLayout {
         let chunk_list = statistics.end..wire.position();
         Ok(Self { measurement, series_type, statistics, chunk_list, many_chunks })
     }
+}
+
+fn read_many_chunks(wire: &mut WireReader<'_>) -> Result<bool> {
+    let at = wire.position();
+    let bits = wire.u8()?;
+    match bits & 0x3f {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(corrupt(at, format!("series metadata cannot begin with {bits:#04x}"))),
+    }
+}
+
+fn read_list_size(wire: &mut WireReader<'_>, many_chunks: bool) -> Result<usize> {
+    let at = wire.position();
+    let size = wire.uvar()? as usize;
+    if !many_chunks && size != 8 {
+        return Err(corrupt(at, format!("the list of one chunk has {size} bytes instead of 8")));
+    }
+    Ok(size)
 }
 
 /// The metadata of one series, borrowed.
@@ -78,22 +88,30 @@ pub struct SeriesMetadata<'a> {
 impl<'a> SeriesMetadata<'a> {
     /// Reads one record. The chunk list is passed over; [`chunks`](Self::chunks) reads it.
     pub fn parse(wire: &mut WireReader<'a>) -> Result<Self> {
-        let (bytes, base) = (wire.rest(), wire.position());
-        let layout = SeriesLayout::parse(wire)?;
-        let part = |range: &Range<usize>| WireReader::with_base(&bytes[range.start - base..range.end - base], range.start);
-        Ok(Self {
-            measurement: std::str::from_utf8(part(&layout.measurement).rest()).expect("the layout checked the name"),
-            series_type: layout.series_type,
-            statistics: StatisticsRef::read(&mut part(&layout.statistics), layout.series_type)?,
-            many_chunks: layout.many_chunks,
-            chunk_list: part(&layout.chunk_list).rest(),
-            chunk_list_at: layout.chunk_list.start,
-        })
+        Self::parse_expecting(wire, "")
+    }
+
+    /// The same for a series that as a rule is the column `expected`: that name then needs no check for UTF-8.
+    pub fn parse_expecting(wire: &mut WireReader<'a>, expected: &'a str) -> Result<Self> {
+        let many_chunks = read_many_chunks(wire)?;
+        let measurement = read_name(wire, expected)?;
+        let series_type = SeriesType::read(wire)?;
+        let list_size = read_list_size(wire, many_chunks)?;
+        let statistics = StatisticsRef::read(wire, series_type)?;
+        let chunk_list_at = wire.position();
+        let chunk_list = wire.bytes(list_size)?;
+        Ok(Self { measurement, series_type, statistics, many_chunks, chunk_list, chunk_list_at })
     }
 
     /// True when this is the time column of an aligned device.
     pub fn is_time(&self) -> bool {
         self.series_type == SeriesType::Time && self.measurement.is_empty()
+    }
+
+    /// The chunk of a series that has only one; `None` when there are more, or when its offset is none.
+    pub fn only_chunk(&self) -> Option<ChunkMeta<'a>> {
+        let offset = i64::from_be_bytes(self.chunk_list.try_into().ok().filter(|_| !self.many_chunks)?);
+        Some(ChunkMeta { offset: u64::try_from(offset).ok()?, statistics: self.statistics })
     }
 
     /// The chunks, in the order of the file.
