@@ -6,9 +6,12 @@ use tsloom_block::Block;
 use tsloom_encoding::WireReader;
 use tsloom_format::{ChunkHeader, ChunkKind, PageHeader, SeriesType};
 use tsloom_io::ReadAt;
-use tsloom_model::{Compression, DataType, Encoding, Error, ErrorKind, FileOffset, Grouped, Limits, Result, TimeRange};
+use tsloom_model::{
+    ColumnBounds, Compression, DataType, Encoding, Error, ErrorKind, FileOffset, Grouped, Limits, Result, TimeRange, ValueRange,
+};
 use tsloom_page_reader::{PageBody, PageReader, ValuePage};
 
+use crate::filter::{ALL_NULL, RowTest, bounds_of};
 use crate::plan::{ChunkPlace, FilePlan, Group};
 use crate::projection::FieldColumn;
 use crate::reads::{FileIo, Pieces};
@@ -40,7 +43,8 @@ pub(crate) struct GroupReader {
 /// A chunk in the buffer, and how far its pages have been passed.
 #[derive(Clone, Copy, Debug)]
 struct Chunk {
-    /// Where the next page header begins in the buffer, and where the chunk ends.
+    /// Where the current page header begins in the buffer, the next one, and where the chunk ends.
+    header_at: usize,
     at: usize,
     end: usize,
     /// What to add to a position in the buffer to have it in the file.
@@ -66,6 +70,7 @@ struct Page {
 impl Default for Chunk {
     fn default() -> Self {
         Self {
+            header_at: 0,
             at: 0,
             end: 0,
             base: 0,
@@ -152,20 +157,20 @@ impl GroupReader {
         let in_header = |error: Error| error.at(FileOffset::new(offset)).in_place("chunk header");
         // The header is at most so long; as a rule less, and the chunk may even end before.
         let prefix_size_max = (HEADER_SIZE_MAX + name.len() as u64).min(left);
-        let mut prefix_size = prefix_size_max.min(place.range.size());
-        let (header, header_size) = loop {
-            let at = self.pieces.ensure(offset, prefix_size.max(1), file)?;
+        let mut prefix_size = place.range.size().min(left).max(1);
+        let (at, header, header_size) = loop {
+            let at = self.pieces.ensure(offset, prefix_size, file)?;
             let bytes = &self.pieces.bytes()[at..at + prefix_size as usize];
             let mut wire = WireReader::with_base(bytes, offset as usize);
-            match ChunkHeader::parse(&mut wire) {
+            match ChunkHeader::parse_expecting(&mut wire, name) {
                 Err(error) if error.kind() == ErrorKind::Truncated && prefix_size < prefix_size_max => {
-                    prefix_size = prefix_size_max
+                    prefix_size = prefix_size_max;
                 }
                 Err(error) => return Err(in_header(error)),
-                Ok(header) => break (header, wire.position() as u64 - offset),
+                Ok(header) => break (at, header, wire.position() as u64 - offset),
             }
         };
-        if header.measurement != name {
+        if !std::ptr::eq(header.measurement, name) && header.measurement != name {
             let message = format!("the chunk is of column {:?}", header.measurement);
             return Err(in_header(Error::new(ErrorKind::Corrupt, message)));
         }
@@ -191,7 +196,11 @@ impl GroupReader {
         if !is_aligned {
             return Err(in_header(Error::new(ErrorKind::Corrupt, "the marker is of another kind of chunk")));
         }
-        let at = self.pieces.ensure(offset, header_size + data_size, file)?;
+        let at = if header_size + data_size <= prefix_size {
+            at
+        } else {
+            self.pieces.ensure(offset, header_size + data_size, file)?
+        };
         chunk.base = offset.wrapping_sub(at as u64);
         chunk.at = at + header_size as usize;
         chunk.end = chunk.at + data_size as usize;
@@ -199,7 +208,12 @@ impl GroupReader {
     }
 
     /// Goes on to the next page set of the open group that has wanted rows, and selects them. False at the end of the group.
-    pub(crate) fn next_page_set(&mut self, window: &mut RowWindow, fields: &[FieldColumn]) -> Result<bool> {
+    pub(crate) fn next_page_set(
+        &mut self,
+        window: &mut RowWindow,
+        fields: &[FieldColumn],
+        test: Option<&RowTest>,
+    ) -> Result<bool> {
         loop {
             let bytes = self.pieces.bytes();
             if self.time.at == self.time.end {
@@ -233,7 +247,8 @@ impl GroupReader {
             }
             self.last_time = Some(times.end);
             self.rows_seen += row_count;
-            if window.passes_over(row_count, times) {
+            let is_ruled_out = test.is_some_and(|test| self.is_ruled_out(test, fields, row_count));
+            if is_ruled_out || window.passes_over(row_count, times) {
                 self.pages_pruned += 1 + self.chunks.iter().filter(|chunk| chunk.page.uncompressed_size > 0).count() as u64;
                 continue;
             }
@@ -245,6 +260,24 @@ impl GroupReader {
                 return Ok(true);
             }
         }
+    }
+
+    /// True when the statistics of the current pages say that no row of them meets the condition. Those of the only page of a
+    /// chunk are the chunk's, which the plan has asked.
+    fn is_ruled_out(&self, test: &RowTest, fields: &[FieldColumn], row_count: u64) -> bool {
+        let bytes = self.pieces.bytes();
+        test.rules_out(&|position| {
+            let chunk = self.chunks.iter().zip(fields).find(|(_, field)| field.test_position == Some(position));
+            let Some((chunk, _)) = chunk else { return ALL_NULL };
+            if chunk.page.uncompressed_size == 0 {
+                return ALL_NULL;
+            }
+            let mut wire = WireReader::new(&bytes[chunk.header_at..chunk.end]);
+            match PageHeader::parse(&mut wire, chunk.series_type, chunk.one_page) {
+                Ok(PageHeader { statistics: Some(statistics), .. }) => bounds_of(&statistics, row_count),
+                _ => ColumnBounds { has_null: true, has_value: true, range: ValueRange::Unknown },
+            }
+        })
     }
 
     fn check_end(&self, fields: &[FieldColumn]) -> Result<()> {
@@ -269,12 +302,21 @@ impl GroupReader {
         self.pages.selected_count()
     }
 
-    /// Appends the wanted rows of the current page set to the times and fields of `out`.
-    pub(crate) fn append(&mut self, fields: &[FieldColumn], out: &mut Block) -> Result<()> {
+    /// Appends the times of the wanted rows of the current page set to those of `out`.
+    pub(crate) fn append_times(&mut self, out: &mut Block) {
+        self.pages.append_times(out.times_mut());
+    }
+
+    /// Appends the wanted rows of the current page set to those fields of `out` that are `asked`.
+    pub(crate) fn append_fields(
+        &mut self,
+        fields: &[FieldColumn],
+        asked: impl Fn(&FieldColumn) -> bool,
+        out: &mut Block,
+    ) -> Result<()> {
         let bytes = self.pieces.bytes();
-        let (times, columns) = out.parts_mut();
-        self.pages.append_times(times);
-        for (chunk, field) in self.chunks.iter().zip(fields) {
+        let (_, columns) = out.parts_mut();
+        for (chunk, field) in self.chunks.iter().zip(fields).filter(|(_, field)| asked(field)) {
             let page = chunk.value_page(bytes);
             self.pages_decoded += u64::from(page.is_some());
             self.pages.append_values(page.as_ref(), &mut columns[field.column])?;
@@ -287,6 +329,7 @@ impl Chunk {
     /// Reads the next page header. Gives row count and times when it has statistics.
     fn next_page(&mut self, bytes: &[u8]) -> Result<Option<(u64, TimeRange)>> {
         let start = self.at;
+        self.header_at = start;
         let at = self.file_offset(start);
         let refuse = |message: String| Error::new(ErrorKind::Corrupt, message).at(at).in_place("page header");
         let mut wire = WireReader::with_base(&bytes[start..self.end], at.get() as usize);

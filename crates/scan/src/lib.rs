@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod devices;
+mod filter;
 mod group;
 mod plan;
 mod projection;

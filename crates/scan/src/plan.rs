@@ -19,6 +19,7 @@ use tsloom_model::{Result, TimeRange};
 
 use self::device::{DeviceScratch, DeviceWalk};
 use self::measurements::MeasurementWalk;
+use crate::filter::{ALL_NULL, ChunkBounds, RowTest};
 use crate::projection::FieldColumn;
 use crate::reads::{ByteRange, FileIo, Pieces};
 
@@ -68,16 +69,40 @@ pub(crate) struct FilePlan {
     /// Devices whose groups are known.
     group_batch: Range<usize>,
     run_pieces: Pieces,
-    groups: Vec<Group>,
+    table: GroupTable,
     group_ends: Vec<u32>,
-    /// `field_count` places for each group.
-    chunks: Vec<ChunkPlace>,
-    field_count: usize,
     scratch: DeviceScratch,
 }
 
+/// The groups of the planned devices.
+#[derive(Default)]
+struct GroupTable {
+    groups: Vec<Group>,
+    /// `field_count` places for each group.
+    chunks: Vec<ChunkPlace>,
+    field_count: usize,
+    /// `test_count` bounds for each group: what is known of the columns of the condition on rows.
+    bounds: Vec<ChunkBounds>,
+    test_count: usize,
+}
+
+impl GroupTable {
+    /// Adds a group that has no value chunk yet.
+    fn push(&mut self, group: Group) {
+        self.groups.push(group);
+        self.chunks.resize(self.chunks.len() + self.field_count, ChunkPlace::default());
+        self.bounds.resize(self.bounds.len() + self.test_count, ALL_NULL);
+    }
+
+    fn clear(&mut self) {
+        self.groups.clear();
+        self.chunks.clear();
+        self.bounds.clear();
+    }
+}
+
 impl FilePlan {
-    pub(crate) fn new(field_count: usize, time: TimeRange, file_size: u64) -> Self {
+    pub(crate) fn new(field_count: usize, test_count: usize, time: TimeRange, file_size: u64) -> Self {
         Self {
             nodes: Vec::new(),
             time,
@@ -88,10 +113,8 @@ impl FilePlan {
             run_ends: Vec::new(),
             group_batch: 0..0,
             run_pieces: Pieces::default(),
-            groups: Vec::new(),
+            table: GroupTable { field_count, test_count, ..GroupTable::default() },
             group_ends: Vec::new(),
-            chunks: Vec::new(),
-            field_count,
             scratch: DeviceScratch::default(),
         }
     }
@@ -120,12 +143,18 @@ impl FilePlan {
     }
 
     pub(crate) fn groups(&self) -> &[Group] {
-        &self.groups
+        &self.table.groups
     }
 
     /// The places of the value chunks of a group, one for each field.
     pub(crate) fn chunks_of(&self, group: usize) -> &[ChunkPlace] {
-        &self.chunks[group * self.field_count..(group + 1) * self.field_count]
+        &self.table.chunks[group * self.table.field_count..(group + 1) * self.table.field_count]
+    }
+
+    /// True when statistics say that no row of the group meets the condition.
+    pub(crate) fn is_ruled_out(&self, group: usize, test: &RowTest) -> bool {
+        let bounds = &self.table.bounds[group * self.table.test_count..(group + 1) * self.table.test_count];
+        test.rules_out(&|position| bounds[position])
     }
 
     /// Reads the measurement roots of the devices from `first` on.
@@ -151,9 +180,8 @@ impl FilePlan {
             self.plan_runs(first, fields, file)?;
         }
         self.group_batch = 0..0;
-        self.groups.clear();
+        self.table.clear();
         self.group_ends.clear();
-        self.chunks.clear();
         let skip = first - self.node_batch.start;
         let runs_of = |device: usize| slice_of(&self.run_ends, device);
         let sizes = (skip..self.run_ends.len()).map(|device| self.runs[runs_of(device)].iter().map(|run| run.size()).sum());
@@ -164,9 +192,8 @@ impl FilePlan {
         let body_end = file.reader.metadata().meta_offset;
         for device in skip..skip + count {
             let runs = &self.runs[slice_of(&self.run_ends, device)];
-            let (groups, chunks) = (&mut self.groups, &mut self.chunks);
-            DeviceWalk::new(fields, self.time, body_end, groups, chunks, &mut self.scratch).run(&self.run_pieces, runs)?;
-            self.group_ends.push(self.groups.len() as u32);
+            DeviceWalk::new(fields, self.time, body_end, &mut self.table, &mut self.scratch).run(&self.run_pieces, runs)?;
+            self.group_ends.push(self.table.groups.len() as u32);
         }
         self.end_last_chunks();
         self.group_batch = first..first + count;
@@ -175,12 +202,12 @@ impl FilePlan {
 
     /// Where the last chunk of a group ends is a guess; it does not reach into the group that follows.
     fn end_last_chunks(&mut self) {
-        for index in 1..self.groups.len() {
-            let next_start = self.groups[index].time.range.start;
-            let group = &mut self.groups[index - 1];
+        for index in 1..self.table.groups.len() {
+            let next_start = self.table.groups[index].time.range.start;
+            let group = &mut self.table.groups[index - 1];
             let place = match group.last {
-                last if last == self.field_count => &mut group.time,
-                last => &mut self.chunks[(index - 1) * self.field_count + last],
+                last if last == self.table.field_count => &mut group.time,
+                last => &mut self.table.chunks[(index - 1) * self.table.field_count + last],
             };
             if place.range.start < next_start && next_start < place.range.end {
                 group.size -= place.range.end - next_start;

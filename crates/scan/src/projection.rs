@@ -1,14 +1,18 @@
 //! From column names to the places that fill them.
 
-use tsloom_block::BlockLayout;
-use tsloom_model::{ColumnCategory, Error, ErrorKind, Result, TableSchema};
+use tsloom_block::{BlockColumn, BlockLayout};
+use tsloom_model::{ColumnCategory, Error, ErrorKind, Literal, Result, TableSchema};
 
 use crate::ScanRequest;
+use crate::filter::RowTest;
 
 /// What fills each column of a block.
 #[derive(Debug)]
 pub(crate) struct Projection {
     pub(crate) layout: BlockLayout,
+    /// The same, and behind it the columns that only the condition on rows asks for.
+    pub(crate) work_layout: BlockLayout,
+    pub(crate) test: Option<RowTest>,
     /// TAG columns: which tag of the device, and which column of the block.
     pub(crate) tags: Vec<TagColumn>,
     /// The other columns, ascending by name as files have them.
@@ -21,11 +25,20 @@ pub(crate) struct TagColumn {
     pub(crate) column: usize,
 }
 
+/// What is wanted of the rows of a source: their fields, and the condition if it may be asked before sources are merged.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) fields: &'a [FieldColumn],
+    pub(crate) test: Option<&'a RowTest>,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct FieldColumn {
     pub(crate) name: String,
     /// In the block.
     pub(crate) column: usize,
+    /// In the condition on rows.
+    pub(crate) test_position: Option<usize>,
 }
 
 impl Projection {
@@ -43,18 +56,53 @@ impl Projection {
             }
             match schema_column.category {
                 ColumnCategory::Tag => {
-                    tags.push(TagColumn { tag: schema.tags().take_while(|&tag| tag < position).count(), column })
+                    tags.push(TagColumn { tag: schema.tags().take_while(|&tag| tag < position).count(), column });
                 }
                 ColumnCategory::Field | ColumnCategory::Attribute => {
-                    fields.push(FieldColumn { name: schema_column.name.clone(), column });
+                    fields.push(FieldColumn { name: schema_column.name.clone(), column, test_position: None });
                 }
                 ColumnCategory::Time => return Err(refused(schema, &schema_column.name, "is the time; every block has it")),
             }
         }
-        fields.sort_by(|left, right| left.name.cmp(&right.name));
         let columns = positions.iter().map(|&at| (schema.columns()[at].name.as_str(), schema.columns()[at].data_type));
         let layout = BlockLayout::new(request.row_budget.max(1), columns);
-        Ok(Self { layout, tags, fields })
+        let mut work_layout = layout.clone();
+        let test = match &request.values {
+            Some(values) => {
+                let mut columns = Vec::new();
+                let filter = values.resolve(schema)?.map_columns(&mut |&position: &usize, _: Option<&Literal>| {
+                    let schema_column = &schema.columns()[position];
+                    let column = positions.iter().position(|wanted| *wanted == position).unwrap_or_else(|| {
+                        let hidden = |column: &BlockColumn| column.name == schema_column.name;
+                        let behind = work_layout.columns[layout.columns.len()..].iter().position(hidden);
+                        behind.map_or(work_layout.columns.len(), |index| layout.columns.len() + index)
+                    });
+                    if column == work_layout.columns.len() {
+                        let (name, data_type) = (schema_column.name.clone(), schema_column.data_type);
+                        fields.push(FieldColumn { name: name.clone(), column, test_position: None });
+                        work_layout.columns.push(BlockColumn { name, data_type });
+                    }
+                    let known = columns.iter().position(|other| *other == column);
+                    let position = known.unwrap_or_else(|| {
+                        columns.push(column);
+                        columns.len() - 1
+                    });
+                    Ok::<_, Error>((position, None))
+                })?;
+                Some(RowTest { filter, columns, prunes: request.prune })
+            }
+            None => None,
+        };
+        fields.sort_by(|left, right| left.name.cmp(&right.name));
+        for field in &mut fields {
+            field.test_position = test.as_ref().and_then(|test| test.columns.iter().position(|column| *column == field.column));
+        }
+        Ok(Self { layout, work_layout, test, tags, fields })
+    }
+
+    /// The fields that a block shows.
+    pub(crate) fn visible_fields(&self) -> impl Iterator<Item = &FieldColumn> {
+        self.fields.iter().filter(|field| field.column < self.layout.columns.len())
     }
 }
 

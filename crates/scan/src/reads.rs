@@ -73,7 +73,10 @@ impl Buffer {
         let start = self.used;
         self.used += size;
         if self.bytes.len() < self.used {
-            self.bytes.resize(self.used, 0);
+            // Fresh zeroed memory costs nothing until it is written; growing the old one would clear it byte by byte.
+            let mut longer = vec![0; self.used.max(start * 2)];
+            longer[..start].copy_from_slice(&self.bytes[..start]);
+            self.bytes = longer;
         }
         &mut self.bytes[start..self.used]
     }

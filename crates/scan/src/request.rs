@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tsloom_file::FileReader;
 use tsloom_io::ReadAt;
 use tsloom_memtable::MemtableSnapshot;
-use tsloom_model::{Predicate, TimeRange};
+use tsloom_model::{Predicate, RowFilter, RowPolicy, TimeRange};
 
 /// Where rows come from. In a list of sources the later one is newer: its value wins where both have one.
 pub enum Source<R: ReadAt = File> {
@@ -26,7 +26,7 @@ pub enum Source<R: ReadAt = File> {
 /// let request = ScanRequest::new().columns(["city", "temp"]).time(0..10_000).filter(tag("city").eq("Oslo")).limit(10);
 /// assert_eq!(request.row_budget, 10_000);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ScanRequest {
     /// Names of TAG and FIELD columns, in the order of the blocks; `None` is all of them, in the order of the schema.
     pub columns: Option<Vec<String>>,
@@ -34,6 +34,12 @@ pub struct ScanRequest {
     pub time: TimeRange,
     /// Only devices whose tags meet this.
     pub filter: Option<Predicate>,
+    /// Only rows whose values meet this. Its columns need not be among `columns`.
+    pub values: Option<RowFilter>,
+    /// What becomes of rows whose projected fields are all null; a projection without fields keeps every row.
+    pub row_policy: RowPolicy,
+    /// Statistics of chunks and pages may rule out what cannot meet `values`. Off, every page is decoded: for tests and doubts.
+    pub prune: bool,
     /// At most so many rows in a block.
     pub row_budget: usize,
     /// Leave out so many rows of the answer first.
@@ -45,7 +51,17 @@ pub struct ScanRequest {
 impl Default for ScanRequest {
     /// Everything, in blocks of up to 10,000 rows: one page of upstream's writers.
     fn default() -> Self {
-        Self { columns: None, time: TimeRange::ALL, filter: None, row_budget: 10_000, offset: 0, limit: None }
+        Self {
+            columns: None,
+            time: TimeRange::ALL,
+            filter: None,
+            values: None,
+            row_policy: RowPolicy::KeepAllNull,
+            prune: true,
+            row_budget: 10_000,
+            offset: 0,
+            limit: None,
+        }
     }
 }
 
@@ -73,6 +89,27 @@ impl ScanRequest {
     #[must_use]
     pub fn filter(mut self, filter: Predicate) -> Self {
         self.filter = Some(filter);
+        self
+    }
+
+    /// Only rows whose values meet this condition.
+    #[must_use]
+    pub fn values(mut self, values: RowFilter) -> Self {
+        self.values = Some(values);
+        self
+    }
+
+    /// Whether rows whose projected fields are all null exist.
+    #[must_use]
+    pub fn row_policy(mut self, row_policy: RowPolicy) -> Self {
+        self.row_policy = row_policy;
+        self
+    }
+
+    /// Whether statistics may rule out chunks and pages.
+    #[must_use]
+    pub fn prune(mut self, prune: bool) -> Self {
+        self.prune = prune;
         self
     }
 

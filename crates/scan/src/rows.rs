@@ -18,7 +18,7 @@ use tsloom_model::{Result, TimeRange};
 
 use crate::devices::DeviceEntry;
 use crate::group::GroupReader;
-use crate::projection::Projection;
+use crate::projection::{Asked, Projection};
 use crate::sources::{GroupRun, GroupState, OpenSource, Step, step_memtable};
 use crate::window::RowWindow;
 
@@ -38,7 +38,8 @@ struct Run {
     parts: Range<usize>,
     source: usize,
     groups: GroupRun,
-    /// Rows of this run that were read and not given yet; the index of the next is `stage_at`.
+    /// Rows of this run that were read and not given yet; the index of the next is `stage_at`. It has no columns until a run needs
+    /// it for the first time.
     stage: Block,
     stage_at: usize,
     is_ended: bool,
@@ -104,7 +105,7 @@ impl DeviceRows {
         room: usize,
     ) -> Result<Step> {
         loop {
-            if self.run_count == 0 && !self.next_cluster(sources, projection) {
+            if self.run_count == 0 && !self.next_cluster(sources) {
                 return Ok(Step::End);
             }
             let mut merge = Merge {
@@ -123,7 +124,7 @@ impl DeviceRows {
     }
 
     /// Finds the next parts that overlap and makes runs of them.
-    fn next_cluster<R: ReadAt>(&mut self, sources: &mut [OpenSource<R>], projection: &Projection) -> bool {
+    fn next_cluster<R: ReadAt>(&mut self, sources: &mut [OpenSource<R>]) -> bool {
         let start = self.cluster.end;
         let Some(first) = self.parts.get(start) else { return false };
         let mut last_time = first.times.end;
@@ -143,7 +144,7 @@ impl DeviceRows {
             if follows {
                 self.runs[self.run_count - 1].parts.end = at + 1;
             } else {
-                self.add_run(at, part.source, &projection.layout);
+                self.add_run(at, part.source);
             }
         }
         if self.run_count > 1 {
@@ -152,10 +153,9 @@ impl DeviceRows {
         true
     }
 
-    fn add_run(&mut self, part: usize, source: usize, layout: &BlockLayout) {
+    fn add_run(&mut self, part: usize, source: usize) {
         if self.run_count == self.runs.len() {
-            // Grows with the first page; a stage that is never used owns nothing.
-            let stage = Block::new(&BlockLayout { row_budget: 0, columns: layout.columns.clone() });
+            let stage = Block::new(&BlockLayout { row_budget: 0, columns: Vec::new() });
             let groups = GroupRun { reader: 0, state: GroupState::Closed };
             self.runs.push(Run { parts: 0..0, source, groups, stage, stage_at: 0, is_ended: false });
         }
@@ -198,13 +198,16 @@ struct Merge<'a, R: ReadAt> {
 impl<R: ReadAt> Merge<'_, R> {
     /// Reads on in a run, into `out` or, when that is `None`, into its empty stage.
     fn step(&mut self, run: usize, window: &mut RowWindow, out: Option<&mut Block>, room: usize) -> Result<Step> {
+        // What one run of several has may be overridden by another before the condition is asked.
+        let test = self.projection.test.as_ref().filter(|_| self.runs.len() == 1);
         let Run { parts: left, source, groups, stage, .. } = &mut self.runs[run];
         let out = out.unwrap_or(stage);
         let fields = &self.projection.fields;
         match &mut self.sources[*source] {
             OpenSource::File(file) => {
                 let next_group = || left.next().map(|part| self.parts[part].index);
-                file.step(groups, next_group, window, fields, out, room).map_err(|error| file.file.reader.blame(error))
+                file.step(groups, next_group, window, Asked { fields, test }, out, room)
+                    .map_err(|error| file.file.reader.blame(error))
             }
             OpenSource::Memtable(_) => {
                 let cursor = &mut self.cursors[self.parts[left.start].index];
@@ -220,7 +223,7 @@ impl<R: ReadAt> Merge<'_, R> {
             if step != Step::Full || !out.is_empty() {
                 return Ok(step);
             }
-            self.runs[0].empty_stage();
+            self.runs[0].empty_stage(&self.projection.work_layout);
             self.step(0, window, None, usize::MAX)?;
         }
         if room == 0 {
@@ -241,7 +244,7 @@ impl<R: ReadAt> Merge<'_, R> {
             let head = |run: &Run| run.stage.times().get(run.stage_at).copied();
             let Some(time) = self.runs.iter().filter_map(head).min() else { break };
             if left == 0 {
-                return Ok(Step::Full);
+                return Ok(if room > 0 { Step::Rows } else { Step::Full });
             }
             let mut with_time = self.runs.iter().enumerate().filter(|(_, run)| head(run) == Some(time)).map(|(index, _)| index);
             let first = with_time.next().expect("the least time is that of a run");
@@ -271,7 +274,7 @@ impl<R: ReadAt> Merge<'_, R> {
     /// Reads on when the stage of a run is used up.
     fn refill(&mut self, run: usize, window: &RowWindow) -> Result<()> {
         while self.runs[run].stage_left() == 0 && !self.runs[run].is_ended {
-            self.runs[run].empty_stage();
+            self.runs[run].empty_stage(&self.projection.work_layout);
             // Rows are counted after they are merged.
             let room = if matches!(self.sources[self.runs[run].source], OpenSource::Memtable(_)) { 4096 } else { usize::MAX };
             let step = self.step(run, &mut window.of_times(), None, room)?;
@@ -302,7 +305,10 @@ impl Run {
         self.stage.row_count() - self.stage_at
     }
 
-    fn empty_stage(&mut self) {
+    fn empty_stage(&mut self, layout: &BlockLayout) {
+        if self.stage.columns().len() != layout.columns.len() {
+            self.stage = Block::new(&BlockLayout { row_budget: 0, columns: layout.columns.clone() });
+        }
         self.stage.clear();
         self.stage_at = 0;
     }

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use tsloom_block::{Block, BlockLayout, BlockSource, ReusableBlock};
 use tsloom_file::FileReader;
 use tsloom_io::ReadAt;
-use tsloom_model::{DeviceId, Error, ErrorKind, Result, TableSchema, Value};
+use tsloom_model::{DeviceId, Error, ErrorKind, Result, RowPolicy, TableSchema, Value};
 
 use crate::devices::{DeviceList, list_file};
+use crate::filter::FilteredRows;
 use crate::group::GroupReader;
 use crate::plan::FilePlan;
 use crate::projection::Projection;
@@ -55,6 +56,8 @@ pub struct TableScan<R: ReadAt = File> {
     devices: DeviceList,
     window: RowWindow,
     rows: DeviceRows,
+    /// Rows between `rows` and the block, when not all of them pass.
+    filtered: Option<FilteredRows>,
     /// The device that is being read.
     current: Option<Current>,
     /// The device of the lent block, and its id once somebody asked.
@@ -99,8 +102,9 @@ impl<R: ReadAt> TableScan<R> {
                             .map_err(|error| file.reader.blame(error))?;
                     }
                     let readers = vec![GroupReader::new(*file.reader.limits())];
-                    let plan = FilePlan::new(projection.fields.len(), request.time, file.reader.size());
-                    OpenSource::File(Box::new(FileSource { file, plan, visited: 0, readers }))
+                    let test_count = projection.test.as_ref().map_or(0, |test| test.columns.len());
+                    let plan = FilePlan::new(projection.fields.len(), test_count, request.time, file.reader.size());
+                    OpenSource::File(Box::new(FileSource { file, plan, visited: 0, groups_pruned: 0, readers }))
                 }
                 Source::Memtable(snapshot) => {
                     let snapshots: Vec<_> = snapshot.device_snapshots(schema.name()).collect();
@@ -118,6 +122,8 @@ impl<R: ReadAt> TableScan<R> {
                 file.plan.add_device(entry.node);
             }
         }
+        let is_filtered = projection.test.is_some() || request.row_policy == RowPolicy::DropAllNull;
+        let filtered = is_filtered.then(|| FilteredRows::new(&projection, request.row_policy));
         Ok(Self {
             schema,
             projection,
@@ -125,6 +131,7 @@ impl<R: ReadAt> TableScan<R> {
             devices,
             window,
             rows: DeviceRows::default(),
+            filtered,
             current: None,
             lent_device: None,
             lent_id: OnceCell::new(),
@@ -185,6 +192,9 @@ impl<R: ReadAt> TableScan<R> {
                     let device = self.next_device;
                     self.next_device += 1;
                     self.rows.open(self.devices.entries(device), &mut self.sources, &self.projection, &self.window)?;
+                    if let Some(filtered) = &mut self.filtered {
+                        filtered.clear();
+                    }
                     let row_budget = row_budget(&self.devices, device, &self.projection);
                     Current { device, row_budget, has_rows: false }
                 }
@@ -192,7 +202,14 @@ impl<R: ReadAt> TableScan<R> {
             let mut is_at_end = false;
             while block.row_count() < current.row_budget {
                 let room = current.row_budget - block.row_count();
-                match self.rows.next(&mut self.sources, &self.projection, &mut self.window, block, room)? {
+                let (sources, window) = (&mut self.sources, &mut self.window);
+                let step = match &mut self.filtered {
+                    None => self.rows.next(sources, &self.projection, window, block, room)?,
+                    Some(filtered) => {
+                        filtered.next(&mut self.rows, sources, &self.projection, window, block, room, current.row_budget)?
+                    }
+                };
+                match step {
                     Step::Rows => {}
                     Step::Full => break,
                     Step::End => {
@@ -251,6 +268,7 @@ impl<R: ReadAt> TableScan<R> {
             if let OpenSource::File(file) = source {
                 stats.reads += file.file.reads;
                 stats.bytes_read += file.file.bytes_read;
+                stats.groups_pruned += file.groups_pruned;
                 stats.pages_decoded += file.readers.iter().map(|reader| reader.pages_decoded).sum::<u64>();
                 stats.pages_pruned += file.readers.iter().map(|reader| reader.pages_pruned).sum::<u64>();
             }

@@ -9,7 +9,7 @@ use tsloom_model::{DataType, Error, ErrorKind, Result};
 
 use crate::group::GroupReader;
 use crate::plan::FilePlan;
-use crate::projection::FieldColumn;
+use crate::projection::{Asked, FieldColumn};
 use crate::reads::FileIo;
 use crate::window::RowWindow;
 
@@ -26,6 +26,8 @@ pub(crate) struct FileSource<R: ReadAt> {
     pub(crate) plan: FilePlan,
     /// How many devices of the plan were visited.
     pub(crate) visited: usize,
+    /// Groups whose statistics ruled them out.
+    pub(crate) groups_pruned: u64,
     /// The first streams and reads ahead; the others are for groups that must be merged.
     pub(crate) readers: Vec<GroupReader>,
 }
@@ -68,40 +70,58 @@ impl<R: ReadAt> FileSource<R> {
         self.plan.device(device, fields, &mut self.file).map_err(|error| self.file.reader.blame(error))
     }
 
-    /// Appends the next rows of a run; `next_group` gives its groups one by one.
+    /// Appends the next rows of a run; `next_group` gives its groups one by one. With a test, rows of page sets in which none
+    /// passes are left out, and their other columns are not decoded: only for rows that no other source overrides.
     pub(crate) fn step(
         &mut self,
         run: &mut GroupRun,
         mut next_group: impl FnMut() -> Option<usize>,
         window: &mut RowWindow,
-        fields: &[FieldColumn],
+        asked: Asked<'_>,
         out: &mut Block,
         room: usize,
     ) -> Result<Step> {
+        let Asked { fields, test } = asked;
         let reader = &mut self.readers[run.reader];
-        while run.state != GroupState::Selected {
-            if window.is_done() {
-                return Ok(Step::End);
-            }
-            if run.state == GroupState::Closed {
-                let Some(group) = next_group() else { return Ok(Step::End) };
-                let meta = &self.plan.groups()[group];
-                if window.passes_over(meta.row_count, meta.times) {
-                    continue;
+        loop {
+            while run.state != GroupState::Selected {
+                if window.is_done() {
+                    return Ok(Step::End);
                 }
-                let rows_ahead = if run.reader == 0 { window.rows_wanted() } else { 0 };
-                reader.open(group, rows_ahead, &self.plan, fields, &mut self.file)?;
-                run.state = GroupState::Open;
+                if run.state == GroupState::Closed {
+                    let Some(group) = next_group() else { return Ok(Step::End) };
+                    let meta = &self.plan.groups()[group];
+                    if test.is_some_and(|test| self.plan.is_ruled_out(group, test)) {
+                        self.groups_pruned += 1;
+                        continue;
+                    }
+                    if window.passes_over(meta.row_count, meta.times) {
+                        continue;
+                    }
+                    let rows_ahead = if run.reader == 0 { window.rows_wanted() } else { 0 };
+                    reader.open(group, rows_ahead, &self.plan, fields, &mut self.file)?;
+                    run.state = GroupState::Open;
+                }
+                let has_rows = reader.next_page_set(window, fields, test)?;
+                run.state = if has_rows { GroupState::Selected } else { GroupState::Closed };
             }
-            let has_rows = reader.next_page_set(window, fields)?;
-            run.state = if has_rows { GroupState::Selected } else { GroupState::Closed };
+            if reader.selected_count() > room {
+                return Ok(Step::Full);
+            }
+            run.state = GroupState::Open;
+            let from = out.row_count();
+            reader.append_times(out);
+            let Some(test) = test else {
+                reader.append_fields(fields, |_| true, out)?;
+                return Ok(Step::Rows);
+            };
+            reader.append_fields(fields, |field| field.test_position.is_some(), out)?;
+            if test.passes_any(out, from) {
+                reader.append_fields(fields, |field| field.test_position.is_none(), out)?;
+                return Ok(Step::Rows);
+            }
+            out.truncate(from);
         }
-        if reader.selected_count() > room {
-            return Ok(Step::Full);
-        }
-        reader.append(fields, out)?;
-        run.state = GroupState::Open;
-        Ok(Step::Rows)
     }
 }
 

@@ -13,6 +13,8 @@ pub struct ScanStats {
     pub pages_decoded: u64,
     /// Pages passed over by their statistics, time pages included. Pages of chunks that were not even read are not counted.
     pub pages_pruned: u64,
+    /// Chunk groups passed over because the statistics of their values rule them out.
+    pub groups_pruned: u64,
     /// Devices that gave a row.
     pub devices: u64,
     /// Rows given.

@@ -1,4 +1,5 @@
 //! Whatever is asked for, a scan gives what a naive reader gives that decodes everything, filters, skips and takes.
+#![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 mod support;
 
@@ -9,7 +10,10 @@ use proptest::prelude::*;
 use support::{Cell, Row, open, rows_of, table_rows};
 use tsloom_file::FileReader;
 use tsloom_memtable::{Memtable, MemtableOptions};
-use tsloom_model::{ColumnCategory, DataType, DeviceId, Predicate, TableSchema, TimeRange, Value, tag};
+use tsloom_model::{
+    ColumnCategory, CompareOp, DataType, DeviceId, Literal, PhysicalType, Predicate, RowFilter, RowPolicy, TableSchema,
+    TimeRange, Value, tag,
+};
 use tsloom_scan::{ScanRequest, Source, TableScan};
 use tsloom_tablet::Tablet;
 
@@ -90,10 +94,38 @@ fn some_predicate(dice: &mut Dice, table: &Table, depth: usize) -> Predicate {
         1 => tag(name).ne(text),
         2 => tag(name).is_in([text, "z".to_owned()]),
         3 => tag(name).is_null(),
-        4 => tag(name).compare(tsloom_model::CompareOp::Ge, text),
+        4 => tag(name).compare(CompareOp::Ge, text),
         5 => some_predicate(dice, table, depth + 1).not(),
         6 => some_predicate(dice, table, depth + 1).and(some_predicate(dice, table, depth + 1)),
         _ => some_predicate(dice, table, depth + 1).or(some_predicate(dice, table, depth + 1)),
+    }
+}
+
+fn some_row_filter(dice: &mut Dice, table: &Table, depth: usize) -> RowFilter {
+    const OPS: [CompareOp; 6] = [CompareOp::Eq, CompareOp::Ne, CompareOp::Lt, CompareOp::Le, CompareOp::Gt, CompareOp::Ge];
+    let fields: Vec<usize> = table.schema.fields().collect();
+    let position = *dice.pick(&fields);
+    let column = &table.schema.columns()[position];
+    let literal = match value_of(&dice.pick(&table.rows).cells[position], column.data_type) {
+        Value::Null => match column.data_type.physical() {
+            PhysicalType::Boolean => true.into(),
+            PhysicalType::Int32 | PhysicalType::Int64 => Literal::Integer(0),
+            PhysicalType::Float | PhysicalType::Double => f64::NAN.into(),
+            PhysicalType::Text => "gamma".into(),
+        },
+        Value::Boolean(value) => value.into(),
+        Value::Int32(value) => value.into(),
+        Value::Int64(value) => value.into(),
+        Value::Float(value) => value.into(),
+        Value::Double(value) => value.into(),
+        Value::Text(value) => value.into(),
+    };
+    match dice.below(if depth < 2 { 7 } else { 4 }) {
+        0..=2 => RowFilter::Compare(column.name.clone(), *dice.pick(&OPS), literal),
+        3 => RowFilter::IsNull(column.name.clone()),
+        4 => some_row_filter(dice, table, depth + 1).not(),
+        5 => some_row_filter(dice, table, depth + 1).and(some_row_filter(dice, table, depth + 1)),
+        _ => some_row_filter(dice, table, depth + 1).or(some_row_filter(dice, table, depth + 1)),
     }
 }
 
@@ -116,6 +148,12 @@ fn some_request(dice: &mut Dice, table: &Table) -> ScanRequest {
     if table.schema.tag_count() > 0 && dice.below(2) > 0 {
         request = request.filter(some_predicate(dice, table, 0));
     }
+    if table.schema.fields().next().is_some() && dice.below(2) > 0 {
+        request = request.values(some_row_filter(dice, table, 0)).prune(dice.below(3) > 0);
+    }
+    if dice.below(4) == 0 {
+        request = request.row_policy(RowPolicy::DropAllNull);
+    }
     if dice.below(2) > 0 {
         request = request.offset(dice.below(table.rows.len() + 2) as u64 / (1 + dice.below(10) as u64));
     }
@@ -128,6 +166,7 @@ fn some_request(dice: &mut Dice, table: &Table) -> ScanRequest {
 /// Filter, then skip, then take, on all rows.
 fn naive(schema: &TableSchema, rows: &[Row], request: &ScanRequest) -> Vec<Row> {
     let filter = request.filter.as_ref().map(|filter| filter.resolve(schema).unwrap());
+    let values = request.values.as_ref().map(|values| values.resolve(schema).unwrap());
     let columns: Vec<usize> = match &request.columns {
         Some(names) => names.iter().map(|name| schema.column_index(name).unwrap()).collect(),
         None => (0..schema.columns().len()).collect(),
@@ -135,6 +174,16 @@ fn naive(schema: &TableSchema, rows: &[Row], request: &ScanRequest) -> Vec<Row> 
     rows.iter()
         .filter(|row| request.time.contains(row.time))
         .filter(|row| filter.as_ref().is_none_or(|filter| filter.matches(&device_of(schema, row))))
+        .filter(|row| {
+            values.as_ref().is_none_or(|values| {
+                values.truth(&|column| value_of(&row.cells[column], schema.columns()[column].data_type)) == Some(true)
+            })
+        })
+        .filter(|row| {
+            let fields = columns.iter().filter(|&&column| schema.columns()[column].category == ColumnCategory::Field);
+            let mut cells = fields.map(|&column| &row.cells[column]).peekable();
+            request.row_policy == RowPolicy::KeepAllNull || cells.peek().is_none() || cells.any(|cell| *cell != Cell::Null)
+        })
         .skip(request.offset as usize)
         .take(request.limit.map_or(usize::MAX, |limit| limit as usize))
         .map(|row| Row { time: row.time, cells: columns.iter().map(|&column| row.cells[column].clone()).collect() })
@@ -172,6 +221,7 @@ fn check_scan(schema: &TableSchema, sources: Vec<Source<Vec<u8>>>, request: &Sca
     assert_eq!(rows, expected, "{request:?}");
     let stats = scan.stats();
     assert_eq!(stats.rows, expected.len() as u64);
+    assert!(request.prune || request.values.is_none() || stats.groups_pruned == 0);
     if takes {
         assert!(
             (blocks..=blocks + 1).contains(&stats.block_builds),
@@ -183,7 +233,7 @@ fn check_scan(schema: &TableSchema, sources: Vec<Source<Vec<u8>>>, request: &Sca
 }
 
 /// A value of the column's type.
-fn value_of<'a>(cell: &'a Cell, data_type: DataType) -> Value<'a> {
+fn value_of(cell: &Cell, data_type: DataType) -> Value<'_> {
     match cell {
         Cell::Null => Value::Null,
         Cell::Bool(value) => (*value).into(),
@@ -285,4 +335,27 @@ fn offset_and_limit_are_what_skip_and_take_are() {
             }
         }
     }
+}
+
+#[test]
+fn statistics_spare_pages_that_cannot_pass() {
+    let table = &tables()[3];
+    let scan_with = |request: &ScanRequest| {
+        let mut scan = TableScan::of_file(Arc::clone(&table.reader), table.schema.name(), request).unwrap();
+        let mut row_count = 0;
+        while let Some(block) = scan.next_block().unwrap() {
+            row_count += block.row_count();
+        }
+        (row_count, scan.stats())
+    };
+    let last = table.rows.iter().filter_map(|row| match row.cells[table.schema.column_index("l").unwrap()] {
+        Cell::Int(value) => Some(value),
+        _ => None,
+    });
+    let request = ScanRequest::new().columns(["s"]).values(tsloom_model::field("l").ge(last.max().unwrap()));
+    let (row_count, pruned) = scan_with(&request);
+    let (same_count, unpruned) = scan_with(&request.prune(false));
+    assert_eq!(row_count, same_count);
+    assert!(pruned.pages_decoded * 4 < unpruned.pages_decoded, "{pruned:?} {unpruned:?}");
+    assert!(pruned.pages_pruned > 0 && pruned.groups_pruned > 0, "{pruned:?}");
 }

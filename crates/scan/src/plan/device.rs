@@ -1,10 +1,11 @@
 //! From the series metadata of one device to its chunk groups.
 
 use tsloom_encoding::WireReader;
-use tsloom_format::SeriesMetadata;
+use tsloom_format::{ChunkMeta, SeriesMetadata};
 use tsloom_model::{Error, ErrorKind, FileOffset, Result, TimeRange};
 
-use super::{ChunkPlace, Group};
+use super::{ChunkPlace, Group, GroupTable};
+use crate::filter::chunk_bounds;
 use crate::projection::FieldColumn;
 use crate::reads::{ByteRange, Pieces};
 
@@ -30,8 +31,7 @@ pub(super) struct DeviceWalk<'a> {
     fields: &'a [FieldColumn],
     time: TimeRange,
     body_end: u64,
-    groups: &'a mut Vec<Group>,
-    chunks: &'a mut Vec<ChunkPlace>,
+    table: &'a mut GroupTable,
     scratch: &'a mut DeviceScratch,
     /// The first group of the device.
     first: usize,
@@ -44,14 +44,13 @@ impl<'a> DeviceWalk<'a> {
         fields: &'a [FieldColumn],
         time: TimeRange,
         body_end: u64,
-        groups: &'a mut Vec<Group>,
-        chunks: &'a mut Vec<ChunkPlace>,
+        table: &'a mut GroupTable,
         scratch: &'a mut DeviceScratch,
     ) -> Self {
         scratch.times.clear();
         scratch.others.clear();
-        let first = groups.len();
-        Self { fields, time, body_end, groups, chunks, scratch, first, next_field: 0 }
+        let first = table.groups.len();
+        Self { fields, time, body_end, table, scratch, first, next_field: 0 }
     }
 
     pub(super) fn run(mut self, pieces: &Pieces, runs: &[ByteRange]) -> Result<()> {
@@ -61,7 +60,9 @@ impl<'a> DeviceWalk<'a> {
             let mut wire = WireReader::with_base(bytes, run.start as usize);
             while !wire.is_empty() {
                 let at = FileOffset::new(wire.position() as u64);
-                let series = SeriesMetadata::parse(&mut wire).map_err(|error| error.at(at).in_place("series metadata"))?;
+                let expected = self.fields.get(self.next_field).filter(|_| has_time).map_or("", |field| field.name.as_str());
+                let series = SeriesMetadata::parse_expecting(&mut wire, expected)
+                    .map_err(|error| error.at(at).in_place("series metadata"))?;
                 if !has_time {
                     has_time = true;
                     self.time_series(&series).map_err(|error| error.at(at).in_place("series metadata"))?;
@@ -88,11 +89,10 @@ impl<'a> DeviceWalk<'a> {
             let times = chunk.statistics.time_range();
             let mut group = PRUNED;
             if self.time.overlaps(times) {
-                group = self.groups.len() as u32;
+                group = self.table.groups.len() as u32;
                 let range = self.place(chunk.offset)?;
                 let row_count = u64::from(chunk.statistics.count());
-                self.groups.push(Group { time: ChunkPlace { range }, row_count, times, size: 0, last: 0 });
-                self.chunks.resize(self.chunks.len() + self.fields.len(), ChunkPlace::default());
+                self.table.push(Group { time: ChunkPlace { range }, row_count, times, size: 0, last: 0 });
             } else if times.start > times.end && chunk.statistics.count() > 0 {
                 return Err(Error::new(ErrorKind::Corrupt, format!("times go from {} back to {}", times.start, times.end)));
             }
@@ -108,28 +108,39 @@ impl<'a> DeviceWalk<'a> {
             }
             return Ok(());
         };
+        if let Some(chunk) = series.only_chunk() {
+            return self.value_chunk(field, &chunk);
+        }
         for chunk in series.chunks() {
-            let chunk = chunk?;
-            let after = match self.scratch.times.len() {
-                1 => usize::from(self.scratch.times[0].0 <= chunk.offset),
-                _ => self.scratch.times.partition_point(|time| time.0 <= chunk.offset),
-            };
-            let Some(before) = after.checked_sub(1) else {
-                let message = format!("the chunk at {} lies before every time chunk", FileOffset::new(chunk.offset));
-                return Err(Error::new(ErrorKind::Corrupt, message));
-            };
-            let group = self.scratch.times[before].1;
-            if group == PRUNED || chunk.statistics.count() == 0 {
-                self.scratch.others.push(chunk.offset);
-                continue;
-            }
-            let range = self.place(chunk.offset)?;
-            let place = &mut self.chunks[group as usize * self.fields.len() + field];
-            if !place.is_absent() {
-                let message = format!("a second chunk of the column in one chunk group, at {}", FileOffset::new(chunk.offset));
-                return Err(Error::new(ErrorKind::Corrupt, message));
-            }
-            place.range = range;
+            self.value_chunk(field, &chunk?)?;
+        }
+        Ok(())
+    }
+
+    fn value_chunk(&mut self, field: usize, chunk: &ChunkMeta<'_>) -> Result<()> {
+        let after = match self.scratch.times.len() {
+            1 => usize::from(self.scratch.times[0].0 <= chunk.offset),
+            _ => self.scratch.times.partition_point(|time| time.0 <= chunk.offset),
+        };
+        let Some(before) = after.checked_sub(1) else {
+            let message = format!("the chunk at {} lies before every time chunk", FileOffset::new(chunk.offset));
+            return Err(Error::new(ErrorKind::Corrupt, message));
+        };
+        let group = self.scratch.times[before].1;
+        if group == PRUNED || chunk.statistics.count() == 0 {
+            self.scratch.others.push(chunk.offset);
+            return Ok(());
+        }
+        let range = self.place(chunk.offset)?;
+        let place = &mut self.table.chunks[group as usize * self.fields.len() + field];
+        if !place.is_absent() {
+            let message = format!("a second chunk of the column in one chunk group, at {}", FileOffset::new(chunk.offset));
+            return Err(Error::new(ErrorKind::Corrupt, message));
+        }
+        place.range = range;
+        if let Some(position) = self.fields[field].test_position {
+            let row_count = self.table.groups[group as usize].row_count;
+            self.table.bounds[group as usize * self.table.test_count + position] = chunk_bounds(&chunk.statistics, row_count);
         }
         Ok(())
     }
@@ -139,7 +150,7 @@ impl<'a> DeviceWalk<'a> {
         let next = self.next_field;
         let is_after_the_one_before = |next: usize| next == 0 || self.fields[next - 1].name.as_str() < name;
         match self.fields.get(next) {
-            Some(field) if field.name == name => {
+            Some(field) if std::ptr::eq(field.name.as_str(), name) || field.name == name => {
                 self.next_field = next + 1;
                 return Some(next);
             }
@@ -178,13 +189,13 @@ impl<'a> DeviceWalk<'a> {
             order.clear();
             order.extend(self.scratch.others.iter());
             order.extend(self.scratch.times.iter().map(|time| time.0));
-            let wanted = &self.chunks[self.first * field_count..];
+            let wanted = &self.table.chunks[self.first * field_count..];
             order.extend(wanted.iter().filter(|chunk| !chunk.is_absent()).map(|chunk| chunk.range.start));
             order.sort_unstable();
         }
-        for index in self.first..self.groups.len() {
-            let group = &mut self.groups[index];
-            let chunks = &mut self.chunks[index * field_count..(index + 1) * field_count];
+        for index in self.first..self.table.groups.len() {
+            let group = &mut self.table.groups[index];
+            let chunks = &mut self.table.chunks[index * field_count..(index + 1) * field_count];
             let order = &mut self.scratch.order;
             if !knows_others {
                 order.clear();
