@@ -9,6 +9,20 @@ use crate::column::Column;
 /// Bytes of text that one column of one tablet may hold: lengths on the wire are signed and 32 bits wide.
 pub(crate) const TEXT_BYTES_MAX: usize = i32::MAX as usize;
 
+/// True when the value fits the column for sure: null, or a number of its very form of which any will do.
+#[inline]
+pub(crate) fn is_plain(data_type: DataType, value: Value<'_>) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Boolean(_) => data_type == DataType::Boolean,
+        Value::Int32(_) => data_type == DataType::Int32,
+        Value::Int64(_) => matches!(data_type, DataType::Int64 | DataType::Timestamp),
+        Value::Float(_) => data_type == DataType::Float,
+        Value::Double(_) => data_type == DataType::Double,
+        Value::Text(_) => false,
+    }
+}
+
 /// The value in the form of the column, widened where nothing is lost.
 pub(crate) fn value<'v>(column: &Column, name: &str, is_tag: bool, value: Value<'v>) -> Result<Value<'v>> {
     let data_type = column.data_type();

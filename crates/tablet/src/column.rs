@@ -158,16 +158,26 @@ impl Column {
     }
 
     /// Appends a value of the column's form to a present column.
+    #[inline]
     pub(crate) fn push(&mut self, value: Value<'_>) {
         if value.is_null() {
             return self.push_nulls(1);
         }
-        if let Value::Text(cell) = value {
-            self.raise_longest(cell.len() as u32);
-        }
-        let is_pushed = self.values_mut().push(value);
-        assert!(is_pushed, "the value was checked against the column's type");
-        self.cover(self.len());
+        let row_count = match (self.values_mut(), value) {
+            (Values::Boolean(values), Value::Boolean(value)) => pushed(values, value),
+            (Values::Int32(values), Value::Int32(value)) => pushed(values, value),
+            (Values::Int64(values), Value::Int64(value)) => pushed(values, value),
+            (Values::Float(values), Value::Float(value)) => pushed(values, value),
+            (Values::Double(values), Value::Double(value)) => pushed(values, value),
+            (Values::Text(text), Value::Text(cell)) => {
+                text.push(cell);
+                let row_count = text.len();
+                self.raise_longest(cell.len() as u32);
+                row_count
+            }
+            _ => unreachable!("the value was checked against the column's type"),
+        };
+        self.cover(row_count);
     }
 
     /// Appends null rows to a present column.
@@ -411,6 +421,12 @@ impl Column {
             self.nulls.resize(word_count, 0);
         }
     }
+}
+
+#[inline]
+fn pushed<T>(values: &mut Vec<T>, value: T) -> usize {
+    values.push(value);
+    values.len()
 }
 
 /// Length of the longest cell.

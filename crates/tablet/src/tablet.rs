@@ -158,7 +158,7 @@ impl Tablet {
         }
         let schemas = self.head.columns();
         for ((value, column), schema) in values.iter().zip(&self.columns).zip(schemas) {
-            if !value.is_null() {
+            if !check::is_plain(column.data_type(), *value) {
                 check::value(column, &schema.name, is_tag(schema), *value)?;
             }
         }
@@ -172,8 +172,11 @@ impl Tablet {
                 column.make_present(row, self.row_capacity);
                 touch(&mut self.touched, index);
             }
-            let value = value.widen_to(column.data_type().physical()).expect("the value was checked above");
-            column.push(value);
+            let is_plain = matches!(value, Value::Text(_)) || check::is_plain(column.data_type(), *value);
+            column.push(match is_plain {
+                true => *value,
+                false => value.widen_to(column.data_type().physical()).expect("the value was checked above"),
+            });
         }
         self.times.push(time);
         self.batch_start = self.times.len();
