@@ -43,12 +43,31 @@ impl Sequence {
         self.rows.push(row);
     }
 
-    /// Appends neighbours that are in order already.
-    fn push_run(&mut self, times: &[i64], first_row: u32) {
-        self.times.extend_from_slice(times);
-        self.rows.extend(first_row..first_row + times.len() as u32);
+    /// Appends rows that are in order, and before each the late rows that come before it. Pieces between are copied whole.
+    fn merge(&mut self, times: &[i64], row_of: impl Fn(usize) -> u32, late: &mut Late<'_>) {
+        let Some(&last_time) = times.last() else { return };
+        let last = (last_time, row_of(times.len() - 1));
+        let mut done = 0;
+        while let Some(&(time, row)) = late.next_if(|key| **key < last) {
+            let end = done + gallop(&times[done..], |index| row_of(done + index), (time, row));
+            self.times.extend_from_slice(&times[done..end]);
+            self.rows.extend((done..end).map(&row_of));
+            self.push(time, row);
+            done = end;
+        }
+        self.times.extend_from_slice(&times[done..]);
+        self.rows.extend((done..times.len()).map(&row_of));
+    }
+
+    /// Appends the late rows that come after all others.
+    fn finish(mut self, late: Late<'_>) -> Self {
+        late.for_each(|(time, row)| self.push(*time, *row));
+        self
     }
 }
+
+/// Late rows, sorted, that are not merged yet.
+type Late<'a> = std::iter::Peekable<std::slice::Iter<'a, (i64, u32)>>;
 
 impl SortedRows {
     /// All rows of `blocks`, of which the first `ordered_rows` are in order. `prior` holds some first rows, sorted.
@@ -85,7 +104,9 @@ fn extend(prior: &SortedRows, blocks: &Blocks) -> Sequence {
     let mut late = Vec::with_capacity(blocks.row_count() - known);
     for_each_time(blocks, known, |time, row| late.push((time, row)));
     late.sort_unstable();
-    merge(&prior.times, &prior.rows, &late)
+    let (mut merged, mut late) = (Sequence::with_capacity(known + late.len()), late.iter().peekable());
+    merged.merge(&prior.times, |index| prior.rows[index], &mut late);
+    merged.finish(late)
 }
 
 fn for_each_time(blocks: &Blocks, from: usize, mut take: impl FnMut(i64, u32)) {
@@ -105,80 +126,67 @@ fn for_each_time(blocks: &Blocks, from: usize, mut take: impl FnMut(i64, u32)) {
 
 fn sort(blocks: &Blocks, ordered_rows: usize) -> Sequence {
     let row_count = blocks.row_count();
-    match split(blocks, ordered_rows) {
-        Split::Late { backbone, mut late } => {
-            late.sort_unstable();
-            merge(&backbone.times, &backbone.rows, &late)
-        }
-        Split::Mixed { times } => {
-            let descents = times.windows(2).filter(|pair| pair[1] < pair[0]).count();
-            if descents <= row_count / 1024 && descents < 32 {
-                return sort_pairs(&times, <[_]>::sort);
-            }
-            radix(&times).unwrap_or_else(|| sort_pairs(&times, <[_]>::sort_unstable))
-        }
+    if let Some(late) = late_rows(blocks, ordered_rows) {
+        return merge_late(blocks, &late);
     }
+    let mut times = Vec::with_capacity(row_count);
+    blocks.iter().for_each(|(_, block)| times.extend_from_slice(block.times()));
+    let descents = times.windows(2).filter(|pair| pair[1] < pair[0]).count();
+    if descents <= row_count / 1024 && descents < 32 {
+        return sort_pairs(&times, <[_]>::sort);
+    }
+    radix(&times).unwrap_or_else(|| sort_pairs(&times, <[_]>::sort_unstable))
 }
 
-enum Split {
-    /// Rows at or above the running maximum, and the others.
-    Late { backbone: Sequence, late: Vec<(i64, u32)> },
-    /// More than a quarter of the rows is late: all times in the order of arrival.
-    Mixed { times: Vec<i64> },
-}
-
-fn split(blocks: &Blocks, ordered_rows: usize) -> Split {
-    let row_count = blocks.row_count();
-    let late_max = row_count / 4;
-    let mut backbone = Sequence::with_capacity(row_count);
+/// The rows below the running maximum, in the order in which they came; `None` when they are more than a quarter.
+fn late_rows(blocks: &Blocks, ordered_rows: usize) -> Option<Vec<(i64, u32)>> {
+    let late_max = blocks.row_count() / 4;
     let mut late: Vec<(i64, u32)> = Vec::new();
     let mut maximum = i64::MIN;
     for (first_row, block) in blocks.iter() {
-        let times = block.times();
-        let first = first_row as u32;
-        let follows = times.first().is_some_and(|time| *time >= maximum);
-        if first_row + times.len() <= ordered_rows || (follows && block.is_ordered()) {
-            backbone.push_run(times, first);
-            maximum = *times.last().expect("a block has a row");
+        let range = block.time_range();
+        let follows = block.is_ordered() && block.times().first().is_some_and(|time| *time >= maximum);
+        if follows || first_row + block.row_count() <= ordered_rows {
+            maximum = range.end;
             continue;
         }
-        for (row, &time) in (first..).zip(times) {
+        for (row, &time) in (first_row as u32..).zip(block.times()) {
             if time >= maximum {
                 maximum = time;
-                backbone.push(time, row);
             } else {
                 late.push((time, row));
             }
         }
         if late.len() > late_max {
-            let mut times = backbone.times;
-            times.clear();
-            blocks.iter().for_each(|(_, block)| times.extend_from_slice(block.times()));
-            return Split::Mixed { times };
+            return None;
         }
     }
-    Split::Late { backbone, late }
+    Some(late)
 }
 
-/// Merges sorted `late` rows into a sequence; pieces of it are copied whole.
-fn merge(times: &[i64], rows: &[u32], late: &[(i64, u32)]) -> Sequence {
-    let mut merged = Sequence::with_capacity(times.len() + late.len());
-    let mut done = 0;
-    for &(time, row) in late {
-        let count = gallop(&times[done..], &rows[done..], (time, row));
-        merged.times.extend_from_slice(&times[done..done + count]);
-        merged.rows.extend_from_slice(&rows[done..done + count]);
-        merged.push(time, row);
-        done += count;
+/// All other rows are in order as they lie: stretches of blocks between the late ones.
+fn merge_late(blocks: &Blocks, late: &[(i64, u32)]) -> Sequence {
+    let mut sorted = late.to_vec();
+    sorted.sort_unstable();
+    let (mut merged, mut sorted) = (Sequence::with_capacity(blocks.row_count()), sorted.iter().peekable());
+    let mut gaps = late.iter().map(|(_, row)| *row as usize).peekable();
+    for (first_row, block) in blocks.iter() {
+        let times = block.times();
+        let mut start = 0;
+        while start < times.len() {
+            let gap = gaps.next_if(|row| *row < first_row + times.len());
+            let end = gap.map_or(times.len(), |row| row - first_row);
+            let row = (first_row + start) as u32;
+            merged.merge(&times[start..end], |index| row + index as u32, &mut sorted);
+            start = end + usize::from(gap.is_some());
+        }
     }
-    merged.times.extend_from_slice(&times[done..]);
-    merged.rows.extend_from_slice(&rows[done..]);
-    merged
+    merged.finish(sorted)
 }
 
 /// How many leading rows come before `key`: steps that double, then a search within the last one.
-fn gallop(times: &[i64], rows: &[u32], key: (i64, u32)) -> usize {
-    let is_before = |index: usize| (times[index], rows[index]) < key;
+fn gallop(times: &[i64], row_of: impl Fn(usize) -> u32, key: (i64, u32)) -> usize {
+    let is_before = |index: usize| (times[index], row_of(index)) < key;
     let (mut low, mut step) = (0, 1);
     while low + step <= times.len() && is_before(low + step - 1) {
         low += step;
