@@ -210,3 +210,28 @@ fn a_cut_file_is_gone_on_with() {
     let finished = FileWriter::resume(&path, WriterOptions::default(), &sample.tables, &Limits::default());
     assert_eq!(finished.map(|_| ()).unwrap_err().kind(), ErrorKind::InvalidArgument);
 }
+
+#[test]
+fn metadata_read_in_small_pieces_is_the_same() {
+    for name in ["devices_700", "devices_700_degree_4"] {
+        let (bytes, summary) = sample_of(name).write(Vec::new()).unwrap();
+        let walk = |read_bytes_max: u64| {
+            let limits = Limits { read_bytes_max, ..Limits::default() };
+            let reader: Reader = FileReader::new(bytes.clone(), name, limits).unwrap();
+            let mut cursor = reader.all_devices();
+            let mut series = DeviceSeries::default();
+            let mut seen = Vec::new();
+            while cursor.advance(&reader).unwrap() {
+                cursor.read_series(&reader, &mut series).unwrap();
+                let offsets = series.iter().flat_map(|series| series.chunks()).map(|chunk| chunk.offset);
+                seen.push((cursor.device().to_id(), offsets.collect::<Vec<_>>()));
+            }
+            seen
+        };
+        let all = walk(Limits::default().read_bytes_max);
+        assert_eq!(all.len() as u64, summary.device_count);
+        for read_bytes_max in [12_000, 40_000] {
+            assert!(walk(read_bytes_max) == all, "{name} in pieces of {read_bytes_max} bytes");
+        }
+    }
+}

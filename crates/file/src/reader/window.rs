@@ -10,6 +10,10 @@ const WHOLE_AREA_MAX: u64 = 8 << 20;
 /// Of a larger one, this much at a time.
 const PIECE_SIZE: u64 = 1 << 20;
 
+/// A walk that goes forward reads the area about once. One that has read it so many times goes back and forth, and reads
+/// no more than it is asked for from then on.
+const READ_AHEAD_TIMES_MAX: u64 = 4;
+
 /// A piece of the metadata area, kept until another is asked for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Window {
@@ -17,6 +21,7 @@ pub(super) struct Window {
     /// Only the first `size` bytes are of the file.
     bytes: Vec<u8>,
     size: usize,
+    read_total: u64,
 }
 
 impl Window {
@@ -49,16 +54,22 @@ impl Window {
 
     fn fill<R: ReadAt>(&mut self, reader: &FileReader<R>, start: u64, end: u64) -> Result<()> {
         let (area_start, area_end) = (reader.metadata.meta_offset, reader.footer_offset);
-        let whole = Self::holds_all(reader);
-        let (from, to) = if whole { (area_start, area_end) } else { (start, end.max(area_end.min(start + PIECE_SIZE))) };
-        let size = reader.limits.read_size(if whole { to - from } else { end - start });
-        let size = size.map_err(|error| error.at(FileOffset::new(start)))?.max((to - from) as usize);
+        let (from, to) = if Self::holds_all(reader) {
+            (area_start, area_end)
+        } else {
+            reader.limits.read_size(end - start).map_err(|error| error.at(FileOffset::new(start)))?;
+            let goes_forward = self.read_total / READ_AHEAD_TIMES_MAX <= area_end - area_start;
+            let piece_size = if goes_forward { PIECE_SIZE.min(reader.limits.read_bytes_max) } else { 0 };
+            (start, end.max(area_end.min(start.saturating_add(piece_size))))
+        };
+        let size = (to - from) as usize;
         self.size = 0;
         if self.bytes.len() < size {
             self.bytes.resize(size, 0);
         }
         reader.read_exact(from, &mut self.bytes[..size])?;
         (self.offset, self.size) = (from, size);
+        self.read_total = self.read_total.saturating_add(size as u64);
         Ok(())
     }
 }
