@@ -63,23 +63,35 @@ fn encode_varints(values: &[i32], out: &mut Vec<u8>) {
     let mut piece = [0; PIECE * 5 + 8];
     for values in values.chunks(PIECE) {
         let mut size = 0;
-        for &value in values {
-            let bits = zigzag32(value);
-            let (word, bytes) = match bits {
-                0..0x80 => (u64::from(bits), 1),
-                0x80..0x4000 => (u64::from(bits & 0x7f | 0x80 | (bits & 0x3f80) << 1), 2),
-                _ => {
-                    let bits = u64::from(bits);
-                    let bytes = (bits.ilog2() / 7) as usize + 1;
-                    let groups = (0..5).fold(0, |word, group| word | (bits >> (7 * group) & 0x7f) << (8 * group));
-                    (groups | 0x80_8080_8080 & ((1 << (8 * (bytes - 1))) - 1), bytes)
-                }
-            };
-            piece[size..size + 8].copy_from_slice(&word.to_le_bytes());
-            size += bytes;
+        let (eights, rest) = values.as_chunks::<8>();
+        for eight in eights {
+            let bits = eight.map(zigzag32);
+            if bits.iter().fold(0, |any, bits| any | bits) < 0x80 {
+                piece[size..size + 8].copy_from_slice(&bits.map(|bits| bits as u8));
+                size += 8;
+            } else {
+                bits.iter().for_each(|bits| put_varint(*bits, &mut piece, &mut size));
+            }
         }
+        rest.iter().for_each(|value| put_varint(zigzag32(*value), &mut piece, &mut size));
         out.extend_from_slice(&piece[..size]);
     }
+}
+
+#[inline(always)]
+fn put_varint(bits: u32, piece: &mut [u8; PIECE * 5 + 8], size: &mut usize) {
+    let (word, bytes) = match bits {
+        0..0x80 => (u64::from(bits), 1),
+        0x80..0x4000 => (u64::from(bits & 0x7f | 0x80 | (bits & 0x3f80) << 1), 2),
+        _ => {
+            let bits = u64::from(bits);
+            let bytes = (bits.ilog2() / 7) as usize + 1;
+            let groups = (0..5).fold(0, |word, group| word | (bits >> (7 * group) & 0x7f) << (8 * group));
+            (groups | 0x80_8080_8080 & ((1 << (8 * (bytes - 1))) - 1), bytes)
+        }
+    };
+    piece[*size..*size + 8].copy_from_slice(&word.to_le_bytes());
+    *size += bytes;
 }
 
 fn decode_fixed<T: Copy + Default>(
