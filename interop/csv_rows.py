@@ -51,6 +51,15 @@ class Table:
         ]
         return json.dumps({"schema": {"table": self.name, "columns": columns}}, ensure_ascii=False)
 
+    def distinct_counts(self):
+        """How many (device, time) pairs the first 0, 1, 2, ... rows of the CSV have."""
+        tags = [i for i, n in enumerate(self.columns) if n in self.tags]
+        seen, counts = set(), [0]
+        for time, values in self.rows:
+            seen.add((time, *(values[i] for i in tags)))
+            counts.append(len(seen))
+        return counts
+
     def row_lines(self, count=None):
         """The first `count` rows of the CSV: per device, time and column the latest value that is not null."""
         is_tag = [n in self.tags for n in self.columns]
