@@ -292,13 +292,17 @@ impl DeviceCursor {
             let (block, offset) = blocks.locate(row);
             let room = (blocks.get(block).row_count() - offset).min(end - at);
             let count = match sorted {
-                None => room,
+                None => {
+                    self.times.extend_from_slice(&blocks.get(block).times()[offset..offset + room]);
+                    room
+                }
                 Some(sorted) => {
                     let rows = &sorted.rows()[at..at + room];
-                    1 + rows.windows(2).take_while(|pair| pair[1] == pair[0] + 1).count()
+                    let count = 1 + rows.windows(2).take_while(|pair| pair[1] == pair[0] + 1).count();
+                    self.times.extend_from_slice(&sorted.times()[at..at + count]);
+                    count
                 }
             };
-            self.times.extend_from_slice(&blocks.get(block).times()[offset..offset + count]);
             self.picks.push(Pick::Run { block, offset, row, count });
             at += count;
         }
