@@ -15,7 +15,7 @@ mod measurements;
 use std::ops::Range;
 
 use tsloom_io::ReadAt;
-use tsloom_model::{Result, TimeRange};
+use tsloom_model::{Error, ErrorKind, Grouped, Result, TimeRange};
 
 use self::device::{DeviceScratch, DeviceWalk};
 use self::measurements::MeasurementWalk;
@@ -25,6 +25,9 @@ use crate::reads::{ByteRange, FileIo, Pieces};
 
 /// Bytes of measurement roots, and of series metadata, that are taken at once. One device alone may have more.
 const BATCH_SIZE_MAX: u64 = 1 << 20;
+/// Places of chunks in one plan, absent ones included: 256 MiB of them. A device with more chunk groups times columns is read in time
+/// ranges or with fewer columns.
+const PLACE_COUNT_MAX: usize = 16 << 20;
 
 /// Where a chunk is; nowhere (`start` 0) when it is absent or holds only nulls.
 #[derive(Clone, Copy, Debug, Default)]
@@ -88,10 +91,20 @@ struct GroupTable {
 
 impl GroupTable {
     /// Adds a group that has no value chunk yet.
-    fn push(&mut self, group: Group) {
+    fn push(&mut self, group: Group) -> Result<()> {
+        if self.chunks.len() + self.field_count > PLACE_COUNT_MAX {
+            let message = format!(
+                "{} chunk groups of {} columns are past the limit of {}; ask for fewer columns or less time",
+                Grouped(self.groups.len() as u64),
+                Grouped(self.field_count as u64),
+                Grouped(PLACE_COUNT_MAX as u64)
+            );
+            return Err(Error::new(ErrorKind::LimitExceeded, message));
+        }
         self.groups.push(group);
         self.chunks.resize(self.chunks.len() + self.field_count, ChunkPlace::default());
         self.bounds.resize(self.bounds.len() + self.test_count, ALL_NULL);
+        Ok(())
     }
 
     fn clear(&mut self) {

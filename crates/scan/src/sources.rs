@@ -5,13 +5,17 @@ use std::ops::Range;
 use tsloom_block::Block;
 use tsloom_io::ReadAt;
 use tsloom_memtable::{DeviceCursor, DeviceSnapshot};
-use tsloom_model::{DataType, Error, ErrorKind, Result};
+use tsloom_model::{DataType, Error, ErrorKind, Grouped, Result};
 
 use crate::group::GroupReader;
 use crate::plan::FilePlan;
 use crate::projection::{Asked, FieldColumn};
 use crate::reads::FileIo;
 use crate::window::RowWindow;
+
+/// Cells that are decoded at once from one page set: 1 GiB of eight bytes each. Absent columns take cells too, so rows and columns
+/// that each keep their limits can still ask for too much together.
+const CELL_COUNT_MAX: usize = 128 << 20;
 
 /// A source of the scan, and how far it has been visited.
 pub(crate) enum OpenSource<R: ReadAt> {
@@ -108,6 +112,7 @@ impl<R: ReadAt> FileSource<R> {
             if reader.selected_count() > room {
                 return Ok(Step::Full);
             }
+            check_cell_count(reader.selected_count(), fields.len())?;
             run.state = GroupState::Open;
             let from = out.row_count();
             reader.append_times(out);
@@ -123,6 +128,16 @@ impl<R: ReadAt> FileSource<R> {
             out.truncate(from);
         }
     }
+}
+
+fn check_cell_count(row_count: usize, column_count: usize) -> Result<()> {
+    if row_count.saturating_mul(column_count) <= CELL_COUNT_MAX {
+        return Ok(());
+    }
+    let (rows, columns, limit) = (Grouped(row_count as u64), Grouped(column_count as u64), Grouped(CELL_COUNT_MAX as u64));
+    let message =
+        format!("a page set of {rows} rows and {columns} columns is past the limit of {limit} cells; ask for fewer columns");
+    Err(Error::new(ErrorKind::LimitExceeded, message))
 }
 
 /// Appends the next rows of a memtable's device, at most `room`. Column `i` of the cursor is field `i`.

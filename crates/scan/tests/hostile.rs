@@ -5,7 +5,8 @@ mod support;
 use std::time::{Duration, Instant};
 
 use support::{fixture, fixture_names, open_bytes, scan_all};
-use tsloom_model::{ErrorKind, Result};
+use tsloom_file::{FileWriter, WriterOptions};
+use tsloom_model::{DataType, DeviceId, ErrorKind, Result, TableSchema};
 use tsloom_scan::{ScanRequest, TableScan};
 
 /// No file here is larger than 10 KB, so whatever takes longer than this follows a length that nobody checked.
@@ -117,4 +118,29 @@ fn a_file_cut_anywhere_is_an_error() {
     for size in 0..good.len() {
         assert!(!check(good[..size].to_vec(), "cut", &format!("to {size} bytes")));
     }
+}
+
+/// A small file can hold a page of millions of rows and a schema of thousands of columns without a value: neither is too much, but
+/// all their cells are.
+#[test]
+fn rows_times_columns_is_bounded() {
+    let names = (0..2_000).map(|column| format!("c{column:04}"));
+    let builder = names.fold(TableSchema::builder("t"), |builder, name| builder.field(name, DataType::Int64));
+    let schema = builder.build().expect("the names differ");
+    let options = WriterOptions::builder().page_rows_max(1_000_000).page_bytes_max(64 << 20).build().expect("within bounds");
+    let mut writer = FileWriter::new(Vec::new(), options).expect("a vector takes everything");
+    writer.add_table(&schema).expect("a new table");
+    let times: Vec<i64> = (0..100_000).collect();
+    writer.write_rows("t", &DeviceId::new("t", []), &times, &vec![None; 2_000]).expect("rows rise in time");
+    let (bytes, _) = writer.finish().expect("a vector takes everything");
+    assert!(bytes.len() < 200_000, "{}", bytes.len());
+    let reader = open_bytes(bytes, "wide and long").expect("a sound file");
+    let scan = |request: &ScanRequest| scan_all(TableScan::of_file(reader.clone(), "t", request).expect("the request fits"));
+    let error = scan(&ScanRequest::new()).expect_err("1.6 GB of nothing");
+    assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+    assert_eq!(
+        error.to_string(),
+        "wide and long: a page set of 100,000 rows and 2000 columns is past the limit of 134,217,728 cells; ask for fewer columns"
+    );
+    assert_eq!(scan(&ScanRequest::new().columns(["c0001"])).expect("one column").0.len(), 100_000);
 }

@@ -92,7 +92,7 @@ impl<'a> DeviceWalk<'a> {
                 group = self.table.groups.len() as u32;
                 let range = self.place(chunk.offset)?;
                 let row_count = u64::from(chunk.statistics.count());
-                self.table.push(Group { time: ChunkPlace { range }, row_count, times, size: 0, last: 0 });
+                self.table.push(Group { time: ChunkPlace { range }, row_count, times, size: 0, last: 0 })?;
             } else if times.start > times.end && chunk.statistics.count() > 0 {
                 return Err(Error::new(ErrorKind::Corrupt, format!("times go from {} back to {}", times.start, times.end)));
             }
