@@ -198,7 +198,7 @@ pub(crate) enum Format {
 pub(crate) enum TimeFormat {
     /// As stored
     Int,
-    /// As milliseconds since 1970, in UTC
+    /// RFC 3339 in UTC; integers are taken as milliseconds since 1970
     Rfc3339,
 }
 
