@@ -105,7 +105,8 @@ fn tag(name: &str, cell: &[u8]) -> Result<()> {
     }
 }
 
-fn text_room(column: &Column, name: &str, more: usize) -> Result<()> {
+/// So much more text has room in the column.
+pub(crate) fn text_room(column: &Column, name: &str, more: usize) -> Result<()> {
     let used = match column.values() {
         Some(ValuesRef::Text(text)) => text.byte_count(),
         _ => 0,

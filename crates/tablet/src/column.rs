@@ -414,8 +414,9 @@ impl Column {
         }
     }
 
-    /// Gives every row a null bit when some row is null.
-    fn cover(&mut self, row_count: usize) {
+    /// Gives every row a null bit when some row is null. An absent column may have such bits, too: Java sends them.
+    #[inline]
+    pub(crate) fn cover(&mut self, row_count: usize) {
         let word_count = words::word_count(row_count);
         if self.null_count > 0 && self.nulls.len() < word_count {
             self.nulls.resize(word_count, 0);

@@ -41,7 +41,8 @@ impl ColumnMut<'_> {
     ///
     /// # Errors
     /// [`ErrorKind::SchemaMismatch`] when the value does not fit the column or is no day of the calendar (DATE) or no
-    /// UTF-8 (TAG), [`ErrorKind::InvalidArgument`] when there is no row left. Nothing is changed then.
+    /// UTF-8 (TAG), [`ErrorKind::InvalidArgument`] when there is no row left, [`ErrorKind::LimitExceeded`] past 2 GiB of
+    /// text. Nothing is changed then.
     pub fn push(&mut self, value: impl Into<Value<'static>>) -> Result<()> {
         self.push_value(value.into())
     }
@@ -141,7 +142,9 @@ impl ColumnMut<'_> {
     /// # Errors
     /// As [`extend`](Self::extend).
     pub fn extend_texts<T: AsRef<[u8]>>(&mut self, cells: &[T]) -> Result<()> {
-        let mut text = TextValues::with_capacity(cells.len(), cells.iter().map(|cell| cell.as_ref().len()).sum());
+        let byte_count = cells.iter().fold(0_usize, |sum, cell| sum.saturating_add(cell.as_ref().len()));
+        check::text_room(self.column, self.name, byte_count)?;
+        let mut text = TextValues::with_capacity(cells.len(), byte_count);
         for cell in cells {
             text.push(cell.as_ref());
         }

@@ -42,6 +42,7 @@ impl Tablet {
         for index in self.touched.drain(..) {
             self.columns[index as usize].begin_read();
         }
+        self.set_single_device(false);
         let mut wire = layout::reader(bytes)?;
         let row_count = match same_head(&self.head, bytes) {
             Some(row_count) => {

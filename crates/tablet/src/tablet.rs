@@ -65,7 +65,7 @@ impl Tablet {
     pub fn from_head(head: Arc<TabletHead>, rows: usize) -> Self {
         let columns = head.columns().iter().map(|column| Column::new(column.data_type)).collect();
         Self {
-            is_single_device: !head.is_table() || head.tags().is_empty(),
+            is_single_device: has_one_device(&head),
             head,
             times: Vec::with_capacity(rows),
             columns,
@@ -166,6 +166,7 @@ impl Tablet {
         for (index, value) in values.iter().enumerate() {
             let column = &mut self.columns[index];
             if value.is_null() && !column.is_present() {
+                column.cover(row + 1);
                 continue;
             }
             if !column.is_present() {
@@ -191,6 +192,8 @@ impl Tablet {
             let column = &mut self.columns[*index as usize];
             if column.is_present() {
                 column.push_nulls(times.len());
+            } else {
+                column.cover(self.times.len());
             }
         }
     }
@@ -223,7 +226,7 @@ impl Tablet {
         }
     }
 
-    /// Forgets all rows, keeps the memory. Every column is absent again.
+    /// Forgets all rows and what was promised about them, keeps the memory. Every column is absent again.
     pub fn clear(&mut self) {
         self.times.clear();
         for index in self.touched.drain(..) {
@@ -231,11 +234,13 @@ impl Tablet {
         }
         self.batch_start = 0;
         self.has_bitmap_section = true;
+        self.set_single_device(false);
     }
 
-    /// Promises that all rows are of one device (or takes it back), so that nobody looks for others.
+    /// Promises that all rows are of one device (or takes it back), so that nobody looks for others. The promise is about the
+    /// rows: [`clear`](Self::clear) and [`read`](Self::read) take it back.
     pub fn set_single_device(&mut self, is_single_device: bool) {
-        self.is_single_device = is_single_device || !self.head.is_table() || self.head.tags().is_empty();
+        self.is_single_device = is_single_device || has_one_device(&self.head);
     }
 
     /// True when all rows are known to be of one device.
@@ -271,6 +276,11 @@ impl Tablet {
             self.columns[*index as usize].next = 0;
         }
     }
+}
+
+/// True when rows with this head cannot be of several devices.
+fn has_one_device(head: &TabletHead) -> bool {
+    !head.is_table() || head.tags().is_empty()
 }
 
 pub(crate) fn is_tag(schema: &ColumnSchema) -> bool {

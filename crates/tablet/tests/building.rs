@@ -189,6 +189,16 @@ fn devices_are_runs_of_equal_tags() {
     assert_eq!(tablet.devices(), Devices::One(id(Some("a"))));
     assert_eq!(tablet.device_runs().collect::<Vec<_>>(), [DeviceRun { start: 0, end: 5 }]);
 
+    // The promise was about these rows: other rows are looked at again.
+    let mut other = Tablet::new(&schema());
+    other.push_row(1, &row("x", Some(1))).unwrap();
+    other.push_row(2, &row("y", Some(1))).unwrap();
+    tablet.read(&other.to_bytes()).unwrap();
+    assert_eq!(tablet.device_runs().count(), 2);
+    tablet.set_single_device(true);
+    tablet.clear();
+    assert!(!tablet.is_single_device());
+
     let tree = Tablet::for_device("root.sg.d1", Vec::new());
     assert_eq!(tree.devices(), Devices::One(DeviceId::from_segments([Some("root.sg"), Some("d1")])));
 }
@@ -219,6 +229,30 @@ fn columns_fill_the_rows_added_last() {
     assert_eq!(numbers(&tablet, 3)[5..], ["x".into(), "yz".into()]);
     tablet.column_mut(3).set_nulls(0, 7).unwrap();
     assert_eq!(tablet.column(3).unwrap().null_count(), 7);
+}
+
+/// Java sends marks of a column without values, too (fixture `missing_value_array`). Rows that come later have a bit then.
+#[test]
+fn an_absent_column_with_marks_takes_more_rows() {
+    let mut plain = Tablet::for_device("root.d", vec![ColumnSchema::field("number", DataType::Int32)]);
+    plain.extend_times(&[1, 2]);
+    let bytes = plain.to_bytes();
+    let (front, flags) = bytes.split_at(bytes.len() - 4);
+    assert_eq!(flags, [1, 0, 1, 0], "bitmaps, none for the column; values, none for the column");
+    let marked = [front, &[1, 1, 0, 0, 0, 2, 0, 0, 0, 1, 0b01], &flags[2..]].concat();
+
+    let mut by_times = Tablet::parse(&marked).unwrap();
+    by_times.extend_times(&[3; 126]);
+    let mut by_rows = Tablet::parse(&marked).unwrap();
+    for _ in 0..126 {
+        by_rows.push_row(3, &[Value::Null]).unwrap();
+    }
+    assert_eq!(by_times.to_bytes(), by_rows.to_bytes());
+    let view = by_times.to_bytes();
+    let view = TabletView::parse(&view).unwrap();
+    assert_eq!((view.row_count(), view.column(0).bitmap().unwrap().null_count()), (128, 1));
+    by_rows.push_row(4, &[7.into()]).unwrap();
+    assert_eq!((by_rows.column(0).unwrap().null_count(), by_rows.column(0).unwrap().value(128)), (128, 7.into()));
 }
 
 #[test]
