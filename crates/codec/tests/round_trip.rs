@@ -187,7 +187,7 @@ fn scaled_floats_keep_the_decimals_that_were_named() {
             let options = EncodeOptions { max_point_number: Some(p) };
             let doubles = vec![0.0, 1.0, -2.25, 0.125, 1e300, f64::NAN, f64::INFINITY, -1e18, 4e17, 123_456.789, -0.5];
             let input = Values::Double(doubles.clone());
-            let Ok(bytes) = encoded(encoding, DataType::Double, &input, options) else { continue };
+            let bytes = encoded(encoding, DataType::Double, &input, options).unwrap();
             let Values::Double(back) = back(encoding, DataType::Double, &bytes, doubles.len()).unwrap() else { unreachable!() };
             let mut changed = 0;
             for (value, back) in doubles.iter().zip(&back) {
