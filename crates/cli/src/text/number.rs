@@ -8,31 +8,28 @@
 //! 1.0    -0.0    0.0001    1e-05    123456789.125    1e+16    5e-324
 //! ```
 
+use std::fmt::LowerExp;
 use std::io::Write;
+use std::str::FromStr;
 
 /// Appends a finite DOUBLE.
 pub(crate) fn push_f64(out: &mut Vec<u8>, value: f64) {
     debug_assert!(value.is_finite());
-    // Decimals of 15 digits are further apart than doubles, so no two of them are equally near.
-    const DIGITS_WITHOUT_TIES: usize = 15;
-    let mut text = Scientific::new(format_args!("{value:e}"));
-    if let Some(digit_count) = text.may_be_tied(DIGITS_WITHOUT_TIES) {
-        let even = Scientific::new(format_args!("{value:.*e}", digit_count - 1));
-        if even.as_str().parse() == Ok(value) {
-            text = even;
-        }
-    }
-    push_dressed(out, text.as_str());
+    push_shortest(out, &value, 15);
 }
 
 /// Appends a finite FLOAT.
 pub(crate) fn push_f32(out: &mut Vec<u8>, value: f32) {
     debug_assert!(value.is_finite());
-    const DIGITS_WITHOUT_TIES: usize = 6;
+    push_shortest(out, &value, 6);
+}
+
+/// Decimals of `digits_without_ties` digits are further apart than the numbers of this type, so no two of them are equally near.
+fn push_shortest<T: LowerExp + FromStr + PartialEq>(out: &mut Vec<u8>, value: &T, digits_without_ties: usize) {
     let mut text = Scientific::new(format_args!("{value:e}"));
-    if let Some(digit_count) = text.may_be_tied(DIGITS_WITHOUT_TIES) {
+    if let Some(digit_count) = text.may_be_tied(digits_without_ties) {
         let even = Scientific::new(format_args!("{value:.*e}", digit_count - 1));
-        if even.as_str().parse() == Ok(value) {
+        if even.as_str().parse().is_ok_and(|read: T| read == *value) {
             text = even;
         }
     }
