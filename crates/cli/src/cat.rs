@@ -1,11 +1,12 @@
 //! `tsloom cat`: rows of a TsFile or a store as CSV or JSON lines.
 
+use std::collections::HashSet;
 use std::io::Write;
 
-use tsloom::TableSchema;
 use tsloom::block::Block;
-use tsloom::model::{Predicate, TimeRange, tag};
+use tsloom::model::{ColumnCategory, Predicate, TimeRange, tag};
 use tsloom::scan::ScanRequest;
+use tsloom::{Error, ErrorKind, TableSchema};
 
 use crate::args::{CatArgs, Format, TimeFormat};
 use crate::failure::{Failure, Outcome};
@@ -69,6 +70,8 @@ fn print_tables(args: &CatArgs, opened: &Opened, tables: &[TableSchema], printer
         filter: (!filters.is_empty()).then_some(Predicate::And(filters)),
         ..ScanRequest::default()
     };
+    // What cannot be had is said before the first row is.
+    tables.iter().try_for_each(|table| check_request(table, &request)).map_err(Failure::failed)?;
     if let [table] = tables {
         // One table: the scan need not read what is left out.
         let request = ScanRequest { offset: args.offset, limit: args.limit, ..request };
@@ -110,8 +113,7 @@ fn print_table(
     window: &mut Window,
     printer: &mut Printer<'_, impl Write>,
 ) -> Outcome {
-    check_request(table, request).map_err(Failure::failed)?;
-    // The request fits the table; what goes wrong from here on is in the bytes.
+    // The request fits the table; what goes wrong now is in the bytes.
     let (layout, mut blocks) = opened.scan(table, request).map_err(Failure::unreadable)?;
     let names: Vec<&str> = layout.columns.iter().map(|column| column.name.as_str()).collect();
     let form = match args.format {
@@ -135,12 +137,24 @@ fn print_table(
     Ok(())
 }
 
-/// Whether the columns and tags that are asked for are there.
+/// Whether the columns and tags that are asked for are there, each column once.
 fn check_request(table: &TableSchema, request: &ScanRequest) -> tsloom::Result<()> {
     if let Some(filter) = &request.filter {
         filter.resolve(table)?;
     }
-    request.columns.iter().flatten().try_for_each(|name| table.require_column(name).map(drop))
+    let mut seen = HashSet::new();
+    for name in request.columns.iter().flatten() {
+        let column = table.require_column(name)?;
+        let refused =
+            |what: &str| Error::new(ErrorKind::InvalidArgument, format!("column {name} of table {} {what}", table.name()));
+        if table.columns()[column].category == ColumnCategory::Time {
+            return Err(refused("is the time, which is always printed"));
+        }
+        if !seen.insert(column) {
+            return Err(refused("is asked for twice"));
+        }
+    }
+    Ok(())
 }
 
 enum Form {

@@ -8,7 +8,7 @@
 use std::fmt;
 use std::io::{self, Read};
 
-/// A record longer than this is a quote that nobody closed, not a row.
+/// A record longer than this, a byte more for each cell, is a quote that nobody closed, not a row.
 const RECORD_SIZE_MAX: usize = 16 << 20;
 
 const BUFFER_SIZE: usize = 64 << 10;
@@ -93,8 +93,13 @@ pub(crate) enum RecordError {
         /// Where the record begins.
         line: u64,
     },
-    /// The input ends inside quotes, or the record is longer than any row; there is nowhere to go on.
+    /// The input ends inside quotes; there is nowhere to go on.
     Unclosed {
+        /// Where the record begins.
+        line: u64,
+    },
+    /// The record is longer than any row; there is nowhere to go on.
+    TooLong {
         /// Where the record begins.
         line: u64,
     },
@@ -106,6 +111,7 @@ impl fmt::Display for RecordError {
             Self::Io(error) => error.fmt(f),
             Self::TextAfterQuote { .. } => f.write_str("text after a closing quote (inside quotes, a quote is written twice)"),
             Self::Unclosed { .. } => f.write_str("a quote that is opened in this record is never closed"),
+            Self::TooLong { .. } => f.write_str("a record of more than 16 MiB (is a quote never closed?)"),
         }
     }
 }
@@ -217,8 +223,8 @@ impl<R: Read> Records<R> {
         let buffered = &self.buffer[self.start..self.end];
         let found = buffered.iter().position(|&byte| stops(byte));
         let count = found.unwrap_or(buffered.len());
-        if record.bytes.len() + count > RECORD_SIZE_MAX {
-            return Err(RecordError::Unclosed { line: record.line });
+        if record.bytes.len() + record.cells.len() + count > RECORD_SIZE_MAX {
+            return Err(RecordError::TooLong { line: record.line });
         }
         record.bytes.extend_from_slice(&buffered[..count]);
         let stop = found.map(|at| buffered[at]);
@@ -312,6 +318,10 @@ mod tests {
                     said.push(format!("{line}! unclosed"));
                     return said;
                 }
+                Err(RecordError::TooLong { line }) => {
+                    said.push(format!("{line}! too long"));
+                    return said;
+                }
                 Err(RecordError::Io(error)) => panic!("{error}"),
             }
         }
@@ -361,7 +371,14 @@ mod tests {
         let mut input = b"a\n\"".to_vec();
         input.resize(RECORD_SIZE_MAX + BUFFER_SIZE, b'x');
         input.extend_from_slice(b"\"\n");
-        assert_eq!(read(&input[..]), ["1: a", "2! unclosed"]);
+        assert_eq!(read(&input[..]), ["1: a", "2! too long"]);
+    }
+
+    #[test]
+    fn nor_do_cells_without_end() {
+        let mut input = b"a\n".to_vec();
+        input.resize(RECORD_SIZE_MAX + BUFFER_SIZE, b',');
+        assert_eq!(read(&input[..]), ["1: a", "2! too long"]);
     }
 
     proptest! {

@@ -191,7 +191,7 @@ impl Rows {
 pub(crate) fn fatal(input: &str, error: &RecordError) -> Failure {
     match error {
         RecordError::Io(error) => Failure::unreadable(format_args!("{input}: {error}")),
-        RecordError::TextAfterQuote { line } | RecordError::Unclosed { line } => {
+        RecordError::TextAfterQuote { line } | RecordError::Unclosed { line } | RecordError::TooLong { line } => {
             Failure::unreadable(format_args!("{input}:{line}: {error}"))
         }
     }

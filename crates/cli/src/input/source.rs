@@ -124,7 +124,7 @@ impl Input {
                 Ok(false) => break,
                 // The second reading meets it again, in its place among other complaints.
                 Err(RecordError::TextAfterQuote { .. }) => {}
-                Err(RecordError::Unclosed { .. }) => break,
+                Err(RecordError::Unclosed { .. } | RecordError::TooLong { .. }) => break,
                 Err(error @ RecordError::Io(_)) => return Err(rows::fatal(&self.name, &error)),
             }
         }
