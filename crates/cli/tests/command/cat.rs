@@ -5,23 +5,8 @@ use std::io::Read;
 
 use crate::lab::{Lab, repository};
 
-/// Fixtures in encodings or compressions that are not read yet, and those of the tree model.
-const NOT_READ: [&str; 14] = [
-    "comp_gzip",
-    "comp_lzma2",
-    "comp_lzo",
-    "comp_zstd",
-    "enc_camel",
-    "enc_chimp",
-    "enc_dictionary",
-    "enc_rlbe",
-    "enc_rle",
-    "enc_sprintz",
-    "enc_sprintz_double_suspect",
-    "enc_zigzag",
-    "tree_aligned",
-    "tree_not_aligned",
-];
+/// Fixtures of the tree model, of which only the metadata is read, and one that lost data when C++ wrote it (see `fixtures/cpp`).
+const NOT_READ: [&str; 3] = ["enc_sprintz_double_suspect", "tree_aligned", "tree_not_aligned"];
 
 #[test]
 fn every_table_fixture_reads_to_its_lines() {
@@ -41,7 +26,7 @@ fn every_table_fixture_reads_to_its_lines() {
         assert_eq!(printed.lines().count(), expected.lines().count(), "{name}");
         read += 1;
     }
-    assert!(read >= 19, "{read} fixtures");
+    assert!(read >= 30, "{read} fixtures");
 }
 
 #[test]
@@ -153,6 +138,7 @@ fn what_is_not_there_is_a_failed_query() {
     insta::assert_snapshot!(lab.refused(3, "cat in.tsfile -t out"), @"in.tsfile has no table out; it has in");
     insta::assert_snapshot!(lab.refused(3, "cat --store lab.tsloom -t out"), @"lab.tsloom has no table out; it has in");
     insta::assert_snapshot!(lab.refused(3, "cat in.tsfile --columns w -f ndjson"), @"table in has no column w; it has site, unit, v, note");
+    insta::assert_snapshot!(lab.refused(3, "cat in.tsfile --columns v,note,V"), @"column V of table in is asked for twice");
     insta::assert_snapshot!(lab.refused(3, "cat in.tsfile --where-tag v=1 -f ndjson"), @"column v of table in is no TAG");
     insta::assert_snapshot!(lab.refused(3, "schema in.tsfile -t out"), @"in.tsfile has no table out; it has in");
 }
@@ -164,6 +150,8 @@ fn several_tables_need_a_choice_in_csv() {
     let file = path.display();
     let line = lab.refused(1, &format!("cat {file}"));
     assert!(line.contains("has 3 tables (") && line.ends_with("choose one with -t, or print all with -f ndjson"), "{line}");
+    let line = lab.refused(3, &format!("cat {file} -f ndjson --columns dev"));
+    assert!(line.starts_with("table beta has no column dev; "), "{line}");
     let all = lab.good(&format!("cat {file} -f ndjson"));
     let lines: Vec<&str> = all.lines().collect();
     for (offset, limit) in [(0, 1), (3, 5), (lines.len() - 2, 9), (lines.len(), 1), (0, lines.len())] {
