@@ -67,6 +67,15 @@ mod tests {
         assert_eq!(Date::from_yyyymmdd(10_000_101), Some(Date::MIN));
     }
 
+    /// The kernel that looks at whole columns has a rule of its own.
+    #[test]
+    fn the_kernel_of_columns_knows_the_same_days() {
+        let around = (9_990_000..10_020_000).chain(20_000_000..20_050_000).chain(99_980_000..100_010_000);
+        for stored in around.chain([i32::MIN, i32::MAX, -20_240_101, 0]) {
+            assert_eq!(tsloom_encoding::bulk::are_dates(&[stored]), Date::from_yyyymmdd(stored).is_some(), "{stored}");
+        }
+    }
+
     #[test]
     fn text_is_strict() {
         assert_eq!(Date::parse("2024-02-29").map(Date::yyyymmdd), Some(20_240_229));

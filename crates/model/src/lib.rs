@@ -21,6 +21,7 @@
 
 mod codes;
 mod column;
+mod compare;
 mod date;
 mod device;
 mod error;
@@ -34,11 +35,12 @@ mod values;
 
 pub use codes::{ColumnCategory, Compression, DataType, Encoding, PhysicalType};
 pub use column::ColumnView;
+pub use compare::CompareOp;
 pub use date::Date;
 pub use device::DeviceId;
 pub use error::{Error, ErrorKind, Grouped, Result};
 pub use limits::Limits;
-pub use predicate::{CompareOp, Predicate, TagRef, tag};
+pub use predicate::{Predicate, TagRef, tag};
 pub use row_filter::{ColumnBounds, FieldRef, Literal, Possible, RowFilter, ValueRange, field};
 pub use schema::{ColumnSchema, TableSchema, TableSchemaBuilder};
 pub use time::{FileOffset, RowPolicy, TimeRange};

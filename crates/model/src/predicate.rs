@@ -11,37 +11,8 @@
 //! # Ok::<(), tsloom_model::Error>(())
 //! ```
 
-use crate::{ColumnCategory, DeviceId, Error, ErrorKind, Result, TableSchema};
-
-/// How two texts are compared: by bytes, unsigned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CompareOp {
-    /// equal
-    Eq,
-    /// not equal
-    Ne,
-    /// less
-    Lt,
-    /// less or equal
-    Le,
-    /// greater
-    Gt,
-    /// greater or equal
-    Ge,
-}
-
-impl CompareOp {
-    fn holds(self, left: &str, right: &str) -> bool {
-        match self {
-            Self::Eq => left == right,
-            Self::Ne => left != right,
-            Self::Lt => left < right,
-            Self::Le => left <= right,
-            Self::Gt => left > right,
-            Self::Ge => left >= right,
-        }
-    }
-}
+use crate::compare::decided;
+use crate::{ColumnCategory, CompareOp, DeviceId, Error, ErrorKind, Result, TableSchema};
 
 /// A condition on tag columns. Comparisons with a null tag are unknown, as in SQL: neither they nor their negation match.
 ///
@@ -158,27 +129,14 @@ impl Predicate<usize> {
     /// True, false, or unknown (`None`).
     fn truth<'a>(&self, value_of: &impl Fn(usize) -> Option<&'a str>) -> Option<bool> {
         match self {
-            Self::Compare(tag, op, text) => value_of(*tag).map(|value| op.holds(value, text)),
+            Self::Compare(tag, op, text) => value_of(*tag).map(|value| op.holds_for(Some(value.cmp(text)))),
             Self::In(tag, texts) => value_of(*tag).map(|value| texts.iter().any(|text| text == value)),
             Self::IsNull(tag) => Some(value_of(*tag).is_none()),
             Self::Not(member) => member.truth(value_of).map(|truth| !truth),
-            Self::And(members) => decided(members, value_of, false),
-            Self::Or(members) => decided(members, value_of, true),
+            Self::And(members) => decided(members, false, |member| member.truth(value_of)),
+            Self::Or(members) => decided(members, true, |member| member.truth(value_of)),
         }
     }
-}
-
-/// AND is decided by the first false, OR by the first true; otherwise an unknown member makes the whole unknown.
-fn decided<'a>(members: &[Predicate<usize>], value_of: &impl Fn(usize) -> Option<&'a str>, deciding: bool) -> Option<bool> {
-    let mut outcome = Some(!deciding);
-    for member in members {
-        match member.truth(value_of) {
-            Some(truth) if truth == deciding => return Some(deciding),
-            Some(_) => {}
-            None => outcome = None,
-        }
-    }
-    outcome
 }
 
 #[cfg(test)]

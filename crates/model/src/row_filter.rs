@@ -15,6 +15,7 @@
 
 use std::cmp::Ordering;
 
+use crate::compare::decided;
 use crate::{ColumnCategory, CompareOp, DataType, Error, ErrorKind, PhysicalType, Result, TableSchema, Value};
 
 /// A constant to compare with.
@@ -192,19 +193,6 @@ fn fitted(literal: &Literal, data_type: DataType, name: &str) -> Result<Literal>
     }
 }
 
-impl CompareOp {
-    /// Whether a comparison with this outcome holds; `None` is the outcome of NaN.
-    pub const fn holds_for(self, ordering: Option<Ordering>) -> bool {
-        matches!(
-            (self, ordering),
-            (Self::Eq | Self::Le | Self::Ge, Some(Ordering::Equal))
-                | (Self::Lt | Self::Le | Self::Ne, Some(Ordering::Less))
-                | (Self::Gt | Self::Ge | Self::Ne, Some(Ordering::Greater))
-                | (Self::Ne, None)
-        )
-    }
-}
-
 /// What is known of the cells of a column in some rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColumnBounds<'a> {
@@ -248,8 +236,8 @@ impl RowFilter<usize> {
             }
             Self::IsNull(column) => Some(value_of(*column).is_null()),
             Self::Not(member) => member.truth(value_of).map(|truth| !truth),
-            Self::And(members) => decided(members, value_of, false),
-            Self::Or(members) => decided(members, value_of, true),
+            Self::And(members) => decided(members, false, |member| member.truth(value_of)),
+            Self::Or(members) => decided(members, true, |member| member.truth(value_of)),
         }
     }
 
@@ -284,19 +272,6 @@ impl RowFilter<usize> {
             Self::Not(member) => member.visit_columns(visit),
         }
     }
-}
-
-/// AND is decided by the first false, OR by the first true; otherwise an unknown member makes the whole unknown.
-fn decided<'a>(members: &[RowFilter<usize>], value_of: &impl Fn(usize) -> Value<'a>, deciding: bool) -> Option<bool> {
-    let mut outcome = Some(!deciding);
-    for member in members {
-        match member.truth(value_of) {
-            Some(truth) if truth == deciding => return Some(deciding),
-            Some(_) => {}
-            None => outcome = None,
-        }
-    }
-    outcome
 }
 
 /// `None` when one of them is NaN, or they cannot be compared, which resolving has refused.

@@ -368,6 +368,8 @@ impl Values {
     /// # Panics
     /// When there are no such values, as slices do.
     pub fn keep_range(&mut self, from: usize, skip: usize, count: usize) {
+        let end = from.checked_add(skip).and_then(|start| start.checked_add(count));
+        assert!(end.is_some_and(|end| end <= self.len()), "{count} values behind {from} and {skip}, of {}", self.len());
         match self {
             Self::Boolean(values) => keep_range(values, from, skip, count),
             Self::Int32(values) => keep_range(values, from, skip, count),

@@ -99,3 +99,15 @@ fn a_range_of_the_last_values_is_kept() {
         assert_eq!(cells(&numbers), rows.iter().map(|row| Value::Int32(*row as i32)).collect::<Vec<_>>());
     }
 }
+
+#[test]
+fn a_range_that_is_not_there_is_refused() {
+    for physical in [PhysicalType::Int32, PhysicalType::Text] {
+        let refused = std::panic::catch_unwind(|| {
+            let mut values = Values::new(physical);
+            values.push_defaults(3);
+            values.keep_range(1, 0, 3);
+        });
+        assert!(refused.is_err(), "{physical:?}");
+    }
+}
