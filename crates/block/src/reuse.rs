@@ -42,11 +42,6 @@ impl ReusableBlock {
         self.block.as_ref()
     }
 
-    /// The block as it was last filled, to change it.
-    pub fn current_mut(&mut self) -> Option<&mut Block> {
-        self.block.as_mut()
-    }
-
     /// Gives the block away; the next [`acquire`](Self::acquire) builds a new one.
     pub fn take(&mut self) -> Option<Block> {
         self.block.take()
