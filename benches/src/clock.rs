@@ -80,17 +80,16 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_batch_takes_about_the_time_asked_for() {
+    fn a_batch_is_not_longer_than_asked_for_when_operations_take_their_time() {
         let mut sleeper = Case::new(0, || {
             std::thread::sleep(Duration::from_millis(2));
             Ok(7)
         });
         let op_count = calibrate(&mut sleeper, Duration::from_millis(20)).expect("sleeping does not fail");
-        assert!((2..=10).contains(&op_count), "{op_count}");
+        assert!((1..=10).contains(&op_count), "{op_count} operations of at least 2 ms each in 20 ms");
         let batch = time(&mut sleeper, 3).expect("sleeping does not fail");
         assert_eq!((batch.op_count, batch.checksum), (3, 7));
         assert!(batch.ns >= 6_000_000, "{batch:?}");
-        assert!(batch.cpu_ns < batch.ns, "sleeping is not work: {batch:?}");
     }
 
     #[test]
