@@ -194,6 +194,13 @@ impl Plan {
                     table.name()
                 )));
             }
+            if source == Some(header.time) && column.category != ColumnCategory::Time {
+                return Err(Failure::failed(format_args!(
+                    "{input}: {} is a column of table {}, not its time (use --time)",
+                    column.name,
+                    table.name()
+                )));
+            }
             columns.push(PlanColumn { source: source.filter(|index| *index != header.time), reading: Reading::Fixed });
         }
         Ok(Self { schema: table.clone(), columns, header })
@@ -319,6 +326,7 @@ mod tests {
         check_refused(plan("time,temp", &flags()), "in.csv has no column for TAG site of table t");
         let told = Flags { types: vec![("rain".to_owned(), DataType::Int64)], ..flags() };
         check_refused(plan("time,site,rain", &told), "column rain of table t is INT32");
+        check_refused(plan("rain,site,temp", &flags()), "in.csv: rain is a column of table t, not its time (use --time)");
     }
 
     #[test]
