@@ -92,14 +92,20 @@ impl Tablet {
 /// a.b.c      (a.b, c)
 /// a.b.c.d.e  (a.b.c, d, e)
 /// ```
-/// Nodes in back-quotes may contain dots and keep their quotes.
+/// A node that begins with a back-quote ends after the next single one: it may contain dots, and keeps its quotes. It is the rule by
+/// which `DeviceKey::from_path` of crate `format` reads the paths in older files.
 pub fn device_of_path(path: &str) -> DeviceId {
     let mut ends: Vec<usize> = Vec::new();
-    let mut is_quoted = false;
-    for (at, byte) in path.bytes().enumerate() {
+    let (mut node_start, mut is_quoted) = (0, false);
+    let mut bytes = path.bytes().enumerate().peekable();
+    while let Some((at, byte)) = bytes.next() {
         match byte {
-            b'`' => is_quoted = !is_quoted,
-            b'.' if !is_quoted => ends.push(at),
+            b'`' if is_quoted => is_quoted = bytes.next_if(|(_, next)| *next == b'`').is_some(),
+            b'`' => is_quoted = at == node_start,
+            b'.' if !is_quoted => {
+                ends.push(at);
+                node_start = at + 1;
+            }
             _ => {}
         }
     }
@@ -135,5 +141,10 @@ mod tests {
         check("root.sg.d1.x.y", &["root.sg.d1", "x", "y"]);
         check("root.sg.`odd.name`.d", &["root.sg.`odd.name`", "d"]);
         check("", &[""]);
+        check("root.`a.b`", &["root", "`a.b`"]);
+        check("root.`a``b.x`.c.`d.e`", &["root.`a``b.x`.c", "`d.e`"]);
+        check("root.`open.x", &["root", "`open.x"]); // never closed: taken to the end
+        check("root.sg.a`b.c", &["root.sg.a`b", "c"]); // a quote inside a node opens nothing
+        check("a.", &["a", ""]);
     }
 }
