@@ -33,7 +33,7 @@ pub(crate) fn bounds_of<'a>(statistics: &StatisticsRef<'a>, row_count: u64) -> C
     let count = u64::from(statistics.count());
     let numbers = |min: f64, max: f64| {
         // Either end is NaN when the first value was, and then bounds nothing.
-        if min <= max { ValueRange::Numbers(min, max) } else { ValueRange::Unknown }
+        if min <= max { ValueRange::Numbers(min - slack(min), max + slack(max)) } else { ValueRange::Unknown }
     };
     let range = match statistics.values() {
         StatisticValues::Int32 { min, max, .. } => ValueRange::Integers(min.into(), max.into()),
@@ -44,6 +44,13 @@ pub(crate) fn bounds_of<'a>(statistics: &StatisticsRef<'a>, row_count: u64) -> C
         StatisticValues::None | StatisticValues::Boolean { .. } | StatisticValues::Text { .. } => ValueRange::Unknown,
     };
     ColumnBounds { has_null: count < row_count, has_value: count > 0, range }
+}
+
+/// How far a row may lie from the statistics of its page. RLE and TS_2DIFF keep FLOAT and DOUBLE rounded to some decimals, while
+/// statistics are taken before: half a unit when there are no decimals, and the last bits of the division. Neither the number of
+/// decimals nor, in metadata, the encoding is known.
+fn slack(bound: f64) -> f64 {
+    0.5 + bound.abs() * f64::from(f32::EPSILON)
 }
 
 /// The same for keeping.
