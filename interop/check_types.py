@@ -1,7 +1,7 @@
 """The rows of every table fixture, through CSV and `import --type`, to a file that C++ reads. See README.md.
 
 The fixtures know all ten types, nulls in every place, empty texts and tags, extremes, and names beyond ASCII; here
-they are only lines to start from, so those in encodings that tsloom does not read serve as well.
+they are only lines to start from, so any of them serves.
 """
 import json
 import pathlib

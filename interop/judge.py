@@ -19,11 +19,8 @@ CSVS = {
     "sea_temperature_30min": ["station"],
 }
 
-# Encodings and compressions that tsloom does not read yet; everything else in fixtures/cpp must read.
-OTHER_CODECS = {
-    "comp_gzip", "comp_lzma2", "comp_lzo", "comp_zstd", "enc_camel", "enc_chimp", "enc_dictionary", "enc_rlbe",
-    "enc_rle", "enc_sprintz", "enc_sprintz_double_suspect", "enc_zigzag",
-}
+# Its bytes lost values when they were written; the library itself reads it back wrong (fixtures/cpp/README.md).
+SUSPECT = {"enc_sprintz_double_suspect"}
 TREE_MODEL = {"tree_aligned", "tree_not_aligned"}
 
 
