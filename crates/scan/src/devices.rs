@@ -69,8 +69,8 @@ impl DeviceList {
     /// Puts devices in order, and the entries of one device together, oldest source first.
     ///
     /// # Errors
-    /// When one source has a device twice.
-    pub(crate) fn arrange(&mut self) -> Result<()> {
+    /// When one source has a device twice; tells which source.
+    pub(crate) fn arrange(&mut self) -> Result<(), (u32, Error)> {
         let mut entries = std::mem::take(&mut self.entries);
         if !entries.is_sorted_by(|left, right| self.order(left, right) == Ordering::Less) {
             entries.sort_by(|left, right| self.order(left, right));
@@ -80,7 +80,8 @@ impl DeviceList {
             match self.compare_names(&pair[0], &pair[1]) {
                 Ordering::Equal if pair[0].source == pair[1].source => {
                     let message = format!("device {} is in the index twice", self.id_of(pair[0].segments));
-                    return Err(Error::new(ErrorKind::Corrupt, message).at(FileOffset::new(pair[1].node.start)));
+                    let error = Error::new(ErrorKind::Corrupt, message).at(FileOffset::new(pair[1].node.start));
+                    return Err((pair[1].source, error.in_place("device index")));
                 }
                 Ordering::Equal => {}
                 _ => self.ends.push(index as u32 + 1),
@@ -240,8 +241,8 @@ mod tests {
     #[test]
     fn one_source_has_a_device_once() {
         let id = DeviceId::new("t", [Some("a")]);
-        let error = list(&[(0, id.clone()), (0, id)], None).arrange().unwrap_err();
-        assert_eq!(error.to_string(), "offset 0: device t.a is in the index twice");
+        let (source, error) = list(&[(3, id.clone()), (3, id)], None).arrange().unwrap_err();
+        assert_eq!((source, error.to_string().as_str()), (3, "device index at offset 0: device t.a is in the index twice"));
     }
 
     #[test]

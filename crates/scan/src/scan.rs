@@ -116,7 +116,10 @@ impl<R: ReadAt> TableScan<R> {
                 }
             });
         }
-        devices.arrange()?;
+        devices.arrange().map_err(|(source, error)| match &opened[source as usize] {
+            OpenSource::File(file) => file.file.reader.blame(error),
+            OpenSource::Memtable(_) => error,
+        })?;
         for entry in (0..devices.len()).flat_map(|device| devices.entries(device)) {
             if let OpenSource::File(file) = &mut opened[entry.source as usize] {
                 file.plan.add_device(entry.node);
