@@ -80,6 +80,14 @@ impl Error {
         self.0.kind
     }
 
+    /// Says the same as an error of another kind: what is a wrong argument to one layer may be a wrong schema to the next.
+    #[cold]
+    #[must_use]
+    pub fn with_kind(mut self, kind: ErrorKind) -> Self {
+        self.0.kind = kind;
+        self
+    }
+
     /// Where in the file, when it is known.
     pub fn offset(&self) -> Option<FileOffset> {
         self.0.offset
