@@ -11,6 +11,9 @@
 //! as the device has one chunk group; in a device of several groups every group has a chunk for every column of the
 //! table, empty if need be, since the readers of Java and C++ match chunks by their place in the list.
 //!
+//! SPRINTZ cannot hold every step between values. A page that it refuses is PLAIN, and so is the rest of its chunk; pages that
+//! are SPRINTZ already go into a chunk group before.
+//!
 //! The bytes depend on the rows, the options and the calls of [`FileWriter::flush_groups`] alone, not on how rows were
 //! grouped into tablets.
 
@@ -26,6 +29,7 @@ mod table;
 
 pub use new_file::NewFile;
 pub use options::{WriterOptions, WriterOptionsBuilder};
+pub use table::check_table;
 
 use std::io::Write;
 use std::path::Path;
@@ -247,11 +251,13 @@ impl<W: Write> FileWriter<W> {
 
     /// Ends the open page of a device, which has a row.
     fn end_page(&mut self, index: usize) -> Result<()> {
-        let Some(group) = &mut self.devices.get_mut(index).group else {
+        let device = self.devices.get_mut(index);
+        let Some(group) = &mut device.group else {
             return Ok(());
         };
         let is_wide = group.prepare_page();
-        if (is_wide || group.has_wide_page) && group.time_chunk.page_count() > 0 {
+        let needs_new_chunk = group.needs_new_chunk(&self.tables[device.table], &mut self.scratch);
+        if (is_wide || group.has_wide_page || needs_new_chunk) && group.time_chunk.page_count() > 0 {
             self.write_group(index, false)?;
         }
         let device = self.devices.get_mut(index);

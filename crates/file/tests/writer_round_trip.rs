@@ -13,7 +13,7 @@ use decode::{chunk_at, column, times};
 use samples::{Cell, Row, Sample};
 use tsloom_file::{DeviceSeries, FileReader, FileWriter, Recovery, SeriesRef, WriterOptions};
 use tsloom_format::SeriesType;
-use tsloom_model::{DeviceId, ErrorKind, Limits};
+use tsloom_model::{ColumnSchema, DataType, DeviceId, Encoding, ErrorKind, Limits, TableSchema};
 
 type Reader = FileReader<Vec<u8>>;
 
@@ -233,5 +233,44 @@ fn metadata_read_in_small_pieces_is_the_same() {
         for read_bytes_max in [12_000, 40_000] {
             assert!(walk(read_bytes_max) == all, "{name} in pieces of {read_bytes_max} bytes");
         }
+    }
+}
+
+/// SPRINTZ has no room for the steps of some pages: these and what follows them in the chunk are PLAIN.
+#[test]
+fn pages_that_sprintz_refuses_are_plain() {
+    let table = TableSchema::builder("steps")
+        .tag("id")
+        .column(ColumnSchema::field("v", DataType::Int64).encoding(Encoding::Sprintz))
+        .build()
+        .unwrap();
+    let narrow: fn(i64) -> Cell = Cell::Int64;
+    let wide: fn(i64) -> Cell = |time| Cell::Int64(if time % 2 == 0 { i64::MIN / 2 } else { i64::MAX / 2 - time });
+    let null: fn(i64) -> Cell = |_| Cell::Null;
+    let cases = [
+        ("a", vec![narrow, narrow, wide, narrow, wide], vec![Encoding::Sprintz, Encoding::Plain]),
+        ("b", vec![wide, narrow], vec![Encoding::Plain]),
+        ("c", vec![null, wide, null], vec![Encoding::Plain]),
+        ("d", vec![narrow, null, narrow], vec![Encoding::Sprintz]),
+    ];
+    let page_rows = 18;
+    let mut rows = Vec::new();
+    for (tag, pages, _) in &cases {
+        for (time, page) in (0..).zip(pages.iter().flat_map(|page| std::iter::repeat_n(page, page_rows))) {
+            rows.push(Row { device: DeviceId::new("steps", [Some(*tag)]), time, cells: vec![page(time)] });
+        }
+    }
+    let options = WriterOptions::builder().page_rows_max(page_rows).build().unwrap();
+    let sample = Sample { name: "steps", options, tables: vec![table], rows, batch_rows: 50, flush_rows: 0 };
+    check(&sample);
+
+    let (bytes, _) = sample.write(Vec::new()).unwrap();
+    let reader: Reader = FileReader::new(bytes.clone(), "steps", Limits::default()).unwrap();
+    let mut series = DeviceSeries::default();
+    for (tag, _, expected) in cases {
+        assert!(reader.find_device(&DeviceId::new("steps", [Some(tag)]), &mut series).unwrap());
+        let values = series.get(series.position("v").unwrap());
+        let encodings: Vec<Encoding> = values.chunks().map(|meta| chunk_at(&bytes, meta.offset).header().encoding).collect();
+        assert_eq!(encodings, expected, "{tag}");
     }
 }

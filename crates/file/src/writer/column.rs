@@ -140,6 +140,8 @@ fn page_size(size: usize) -> Result<u32> {
 pub(super) struct ColumnBuffer {
     /// False while the group has no value of this column; everything else is then empty.
     pub(super) is_used: bool,
+    /// The column's encoding refused a page of the chunk: all its pages are PLAIN.
+    is_plain: bool,
     /// The present values of the open page.
     values: Values,
     /// Null bits of the open page's rows; they mean something when `has_nulls`.
@@ -154,6 +156,7 @@ impl ColumnBuffer {
     pub(super) fn new(field: &Field) -> Self {
         Self {
             is_used: false,
+            is_plain: false,
             values: Values::new(field.data_type.physical()),
             nulls: Vec::new(),
             has_nulls: false,
@@ -164,6 +167,7 @@ impl ColumnBuffer {
 
     pub(super) fn clear(&mut self) {
         self.is_used = false;
+        self.is_plain = false;
         self.clear_page();
         self.chunk.clear();
     }
@@ -171,6 +175,7 @@ impl ColumnBuffer {
     /// Forgets the finished pages and keeps the open one.
     pub(super) fn clear_chunk(&mut self) {
         self.chunk.clear();
+        self.is_plain = false;
         self.is_used = !self.values.is_empty();
         if !self.is_used {
             self.clear_page();
@@ -239,7 +244,24 @@ impl ColumnBuffer {
         }
     }
 
-    /// Ends the open page, which was prepared and has so many rows.
+    /// The encoding of the chunk.
+    pub(super) fn encoding(&self, field: &Field) -> Encoding {
+        if self.is_plain { Encoding::Plain } else { field.encoding }
+    }
+
+    /// True when the open page must be PLAIN and the chunk has pages that are not.
+    pub(super) fn needs_new_chunk(&self, field: &Field, scratch: &mut Scratch) -> bool {
+        let Scratch { body, encode, .. } = scratch;
+        body.clear();
+        field.may_refuse_values()
+            && !self.is_plain
+            && self.chunk.statistics.count() > 0
+            && tsloom_codec::encode(field.encoding, self.values.as_values(), field.data_type, field.options, body, encode)
+                .is_err()
+    }
+
+    /// Ends the open page, which was prepared and has so many rows. Its chunk is PLAIN from here on when the column's encoding
+    /// refuses the values.
     pub(super) fn encode_page(&mut self, row_count: usize, field: &Field, scratch: &mut Scratch) -> Result<()> {
         if self.values.is_empty() {
             self.chunk.push_empty_pages(1);
@@ -251,7 +273,14 @@ impl ColumnBuffer {
         body.clear();
         body.put_i32(i32::try_from(row_count).expect("page_rows_max is at most i32::MAX"));
         presence::append_from_nulls(nulls, row_count, body);
-        tsloom_codec::encode(field.encoding, self.values.as_values(), field.data_type, field.options, body, encode)?;
+        let values = self.values.as_values();
+        let encoded = tsloom_codec::encode(self.encoding(field), values, field.data_type, field.options, body, encode);
+        if encoded.is_err() && field.may_refuse_values() {
+            self.is_plain = true;
+            tsloom_codec::encode(Encoding::Plain, values, field.data_type, field.options, body, encode)?;
+        } else {
+            encoded?;
+        }
         self.chunk.push_page(body, field.compression, compress)?;
         self.clear_page();
         Ok(())

@@ -171,14 +171,15 @@ impl Device {
         let mut chunk_count = 1;
         for (place, field) in table.by_name.iter().enumerate() {
             let (column, field) = (&group.columns[*field as usize], &table.fields[*field as usize]);
+            let column = column.as_deref().filter(|column| column.is_used);
             let parts = ChunkParts {
                 kind: ChunkKind::Value,
                 measurement: &field.name,
                 compression: field.compression,
-                encoding: field.encoding,
+                encoding: column.map_or(field.encoding, |column| column.encoding(field)),
             };
             let rank = place as u32 + 1;
-            match column.as_deref().filter(|column| column.is_used) {
+            match column {
                 Some(column) => self.write_chunk(rank, &column.chunk, parts, sink)?,
                 None if needs_all => self.write_chunk(rank, &ChunkBuffer::new(field.series_type()), parts, sink)?,
                 None => continue,

@@ -126,6 +126,13 @@ impl Group {
         is_wide
     }
 
+    /// True when the open page needs an encoding in some column that the chunk there does not have.
+    pub(super) fn needs_new_chunk(&self, table: &Table, scratch: &mut Scratch) -> bool {
+        let columns = self.columns.iter().zip(&table.fields);
+        let mut used = columns.filter_map(|(column, field)| column.as_deref().map(|column| (column, field)));
+        used.any(|(column, field)| column.needs_new_chunk(field, scratch))
+    }
+
     /// Ends the open page, which was prepared, in all columns.
     pub(super) fn encode_page(&mut self, table: &Table, is_wide: bool, scratch: &mut Scratch) -> Result<()> {
         let Scratch { body, compress, .. } = scratch;

@@ -65,9 +65,23 @@ impl Field {
         Ok(())
     }
 
+    /// True when the encoding cannot hold all values of the type: SPRINTZ has no room for the widest steps.
+    pub(super) fn may_refuse_values(&self) -> bool {
+        self.encoding == Encoding::Sprintz
+    }
+
     pub(super) fn series_type(&self) -> SeriesType {
         SeriesType::Value(self.data_type)
     }
+}
+
+/// Checks that a file can have this table, as [`FileWriter::add_table`](crate::FileWriter::add_table) does, without a file.
+///
+/// # Errors
+/// [`ErrorKind::Unsupported`] or [`ErrorKind::InvalidArgument`] for a column whose encoding or compression cannot be
+/// written; the error names it.
+pub fn check_table(schema: &TableSchema) -> Result<()> {
+    Table::new(schema, &WriterOptions::default(), &mut Scratch::default()).map(drop)
 }
 
 fn max_point_number(schema: &ColumnSchema) -> Result<Option<u32>> {
