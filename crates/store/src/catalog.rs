@@ -12,6 +12,9 @@ use crate::write::{Fit, fit};
 pub(crate) struct Table {
     pub(crate) id: u32,
     pub(crate) schema: Arc<TableSchema>,
+    /// Files have no form for it. No such table is made, but a log may hold one: from a build with more compressions, or from
+    /// before this was checked.
+    is_unwritable: bool,
     /// The last head of a tablet that was found to have exactly these columns: most tablets come again and again.
     same_head: Mutex<Arc<TabletHead>>,
 }
@@ -19,11 +22,15 @@ pub(crate) struct Table {
 impl Table {
     fn new(id: u32, schema: Arc<TableSchema>) -> Self {
         let same_head = Mutex::new(Arc::new(TabletHead::for_table(&schema)));
-        Self { id, schema, same_head }
+        let is_unwritable = check_writable(&schema).is_err();
+        Self { id, schema, is_unwritable, same_head }
     }
 
     /// What must happen to a tablet before it can be logged.
     pub(crate) fn fit(&self, tablet: &Tablet) -> Result<Fit> {
+        if self.is_unwritable {
+            check_writable(&self.schema)?;
+        }
         if Arc::ptr_eq(&self.same_head.lock(), tablet.head()) {
             return Ok(Fit::AsIs);
         }
@@ -49,6 +56,16 @@ impl Catalog {
 
     pub(crate) fn tables(&self) -> &[Arc<Table>] {
         &self.tables
+    }
+
+    /// The tables whose rows cannot leave the log, and why.
+    pub(crate) fn unwritable(&self) -> Vec<String> {
+        let unwritable = self.tables.iter().filter(|table| table.is_unwritable);
+        let reason = |table: &Arc<Table>| {
+            let error = check_writable(&table.schema).err()?;
+            Some(format!("{}: {error}", table.schema.name()))
+        };
+        unwritable.filter_map(reason).collect()
     }
 
     pub(crate) fn next_id(&self) -> u32 {
@@ -96,6 +113,14 @@ impl Catalog {
         self.tables.insert(index, Arc::new(Table::new(id, schema)));
         Ok(())
     }
+}
+
+/// Checks that rows of the table can leave the log for a file; the error names the column that stands against it.
+pub(crate) fn check_writable(schema: &TableSchema) -> Result<()> {
+    tsloom_file::check_table(schema).map_err(|error| match error.kind() {
+        ErrorKind::InvalidArgument => error.with_kind(ErrorKind::SchemaMismatch),
+        _ => error,
+    })
 }
 
 /// The first thing in which two schemas differ, for people.

@@ -161,6 +161,7 @@ fn recover(dir: &dyn Dir, options: &StoreOptions, manifest: &Manifest) -> Result
         return Err(Error::new(ErrorKind::Corrupt, message));
     }
     report.note_log(&replayed);
+    report.unwritable_tables = catalog.unwritable();
     Ok(Recovered { catalog, options: memtable_options, memtable, files, replayed, report })
 }
 

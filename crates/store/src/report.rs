@@ -20,12 +20,18 @@ pub struct RecoveryReport {
     pub kept_aside: Vec<String>,
     /// Files that a crash had left unfinished, or finished but unknown to the manifest; their rows are in the log.
     pub removed_files: Vec<String>,
+    /// Tables that files cannot hold, and why. Their rows are in the log and are found by scans, but while there are any, no
+    /// flush succeeds; a build that has the compression may write them.
+    pub unwritable_tables: Vec<String>,
 }
 
 impl RecoveryReport {
     /// True when the store had been left as after a clean end, log entries to replay included.
     pub fn is_clean(&self) -> bool {
-        self.dropped_tail.is_none() && self.kept_aside.is_empty() && self.removed_files.is_empty()
+        self.dropped_tail.is_none()
+            && self.kept_aside.is_empty()
+            && self.removed_files.is_empty()
+            && self.unwritable_tables.is_empty()
     }
 
     pub(crate) fn note_log(&mut self, replayed: &Replayed) {
@@ -48,6 +54,9 @@ impl fmt::Display for RecoveryReport {
         }
         for name in &self.removed_files {
             write!(f, "\nremoved an unfinished file: {name}")?;
+        }
+        for table in &self.unwritable_tables {
+            write!(f, "\nfiles cannot hold table {table}")?;
         }
         Ok(())
     }
@@ -92,12 +101,14 @@ mod tests {
         report.dropped_tail = Some("wal/000007.log at offset 40,960: it has 900 bytes, 12 are left".to_owned());
         report.kept_aside = vec!["wal/000008.log.aside".to_owned()];
         report.removed_files = vec!["data/000004.tmp".to_owned()];
+        report.unwritable_tables = vec!["t: column a: encoding REGULAR is not written".to_owned()];
         assert!(!report.is_clean());
         let lines = [
             "replayed 3 log entries with 12,345 rows",
             "dropped a torn tail: wal/000007.log at offset 40,960: it has 900 bytes, 12 are left",
             "kept aside a log without a header: wal/000008.log.aside",
             "removed an unfinished file: data/000004.tmp",
+            "files cannot hold table t: column a: encoding REGULAR is not written",
         ];
         assert_eq!(report.to_string(), lines.join("\n"));
     }

@@ -9,7 +9,7 @@ use tsloom_model::{Error, ErrorKind, Limits, Result, TableSchema};
 use tsloom_tablet::Tablet;
 use tsloom_wal::{Level, Log, NewEntry};
 
-use crate::catalog::{Catalog, Table};
+use crate::catalog::{Catalog, Table, check_writable};
 use crate::manifest::Manifest;
 use crate::memory::Memory;
 use crate::open;
@@ -131,7 +131,8 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorKind::AlreadyExists`] when the table has another schema, [`ErrorKind::Unsupported`] for a table with ATTRIBUTE
-    /// columns (files have no place for them), and as [`write`](Self::write).
+    /// columns (files have no place for them), [`ErrorKind::Unsupported`] and [`ErrorKind::SchemaMismatch`] for a column whose
+    /// encoding or compression files cannot have, and as [`write`](Self::write).
     pub fn create_table(&self, schema: &TableSchema) -> Result<()> {
         let shared = self.shared();
         let log = shared.log()?;
@@ -139,6 +140,7 @@ impl Store {
         {
             return Err(Error::new(ErrorKind::Unsupported, "a store keeps no ATTRIBUTE columns").in_column(&attribute.name));
         }
+        check_writable(schema)?;
         // Held until the table is in the catalog: a flush that has this entry behind it sees the table.
         let mut catalog = shared.catalog.write();
         if catalog.has(schema)? {
@@ -164,7 +166,8 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] for a table or column that is not there, [`ErrorKind::SchemaMismatch`] for a column of another
-    /// type, [`ErrorKind::Unsupported`] for a tablet of the tree model or a store that was opened read-only,
+    /// type, [`ErrorKind::Unsupported`] for a tablet of the tree model or a store that was opened read-only, for a table of
+    /// [`RecoveryReport::unwritable_tables`] what [`create_table`](Self::create_table) would say,
     /// [`ErrorKind::Closed`] after a failed sync, and what the operating system says. Nothing is written then; after a failed
     /// sync only opening the store again tells.
     pub fn write(&self, tablet: &Tablet) -> Result<()> {

@@ -6,6 +6,7 @@ mod flush;
 mod model;
 mod read_only;
 mod threads;
+mod unwritable;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
