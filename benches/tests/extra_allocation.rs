@@ -1,4 +1,4 @@
-//! An allocation that creeps into a hot path is counted, and with feature `sites` its line is named.
+//! An allocation that creeps into a hot path is counted.
 
 use std::hint::black_box;
 
@@ -43,15 +43,4 @@ fn one_more_allocation_shows_in_every_figure() {
     assert_eq!(counted(frugal), (0.0, 0.0, 0, true));
     assert_eq!(counted(wasteful), (1.0, 4_096.0, 4_096, true));
     assert!(!counted(hoarding).3);
-}
-
-// The test profile has too little debug information to tell whose a frame is; profile `sites` has enough.
-#[cfg(all(feature = "sites", not(debug_assertions)))]
-#[test]
-fn its_line_is_named() {
-    let scenario = Scenario::new("test/one", "run", wasteful);
-    let sites = tsloom_benches::allocations::sites(&scenario, &scenario.params_with(&[])).expect("the case does not fail");
-    assert_eq!(sites.len(), 1, "{sites:?}");
-    assert_eq!((sites[0].requests, sites[0].bytes), (1, 4_096));
-    assert!(sites[0].site.contains("creeps_in") && sites[0].site.contains("extra_allocation.rs:"), "{sites:?}");
 }
