@@ -18,11 +18,11 @@ pub struct EncodeOptions {
 /// Buffers that encoders use again from page to page.
 #[derive(Clone, Debug, Default)]
 pub struct EncodeScratch {
-    i32s: Vec<i32>,
-    i64s: Vec<i64>,
+    pub(crate) i32s: Vec<i32>,
+    pub(crate) i64s: Vec<i64>,
     bytes: Vec<u8>,
     u64s: Vec<u64>,
-    block: ts_2diff::Block,
+    pub(crate) block: ts_2diff::Block,
     distinct: Distinct,
     seen: Seen,
 }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Start at [`encode`] and [`decode`]; times have [`encode_times`] and [`decode_times`]; compression is in [`compress`].
-//! Each algorithm is one file that opens with its byte diagram.
+//! [`encode_lossless`] is for writers that let the data choose. Each algorithm is one file that opens with its byte diagram.
 //!
 //! Bytes are hostile: every decoder checks counts, widths and lengths before it works on them, gives typed errors with the
 //! position in the encoded column, and writes no more than the caller asked for.
@@ -42,6 +42,7 @@ mod encode;
 mod error;
 mod gorilla;
 mod gorilla_v1;
+mod lossless;
 mod pack;
 mod plain;
 mod regular;
@@ -54,3 +55,4 @@ mod zigzag;
 
 pub use decode::{DecodeOptions, DecodeScratch, RlbeFloats, count_times, decode, decode_times};
 pub use encode::{EncodeOptions, EncodeScratch, encode, encode_times};
+pub use lossless::{encode_lossless, lossless_encodings};

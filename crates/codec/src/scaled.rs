@@ -186,6 +186,41 @@ pub(crate) fn encode_head<T: Float>(
     Ok(())
 }
 
+/// The most decimals worth a trial: no double is sure to have more.
+const EXACT_DECIMALS_MAX: u32 = 15;
+
+/// Appends p and leaves the inner column in `inner`, if some p gives back the bits of every value and needs no prefix. Else
+/// nothing is appended, and the result is false. The p is the smallest.
+pub(crate) fn encode_head_exact<T: Float>(values: &[T], inner: &mut Vec<T::Inner>, out: &mut Vec<u8>) -> bool {
+    // A value that is exact with some p is mostly so with more: go on where the p before failed, and prove all in the end.
+    let (mut p, mut proved) = (0, 0);
+    while let Some(rest) = values.get(proved..).filter(|rest| !rest.is_empty()) {
+        let scale = power_of_ten(p);
+        match rest.iter().position(|value| exactly_scaled(*value, scale).is_none()) {
+            None => break,
+            Some(_) if p == EXACT_DECIMALS_MAX => return false,
+            Some(more) => (p, proved) = (p + 1, proved + more),
+        }
+    }
+    let is_exact = (p..=EXACT_DECIMALS_MAX).find(|p| {
+        let scale = power_of_ten(*p);
+        inner.clear();
+        inner.extend(values.iter().map_while(|value| exactly_scaled(*value, scale)));
+        inner.len() == values.len()
+    });
+    if let Some(p) = is_exact {
+        out.put_uvar(p);
+    }
+    is_exact.is_some()
+}
+
+/// The integer that gives back the bits of `value` when it is divided by `scale`.
+#[inline(always)]
+fn exactly_scaled<T: Float>(value: T, scale: f64) -> Option<T::Inner> {
+    let inner = round_half_up(value.widen() * scale).and_then(T::narrow)?;
+    (T::unscale(inner, scale).to_bits() == value.to_bits()).then_some(inner)
+}
+
 fn put_prefix<T: Float>(values: &[T], scale: f64, out: &mut Vec<u8>) {
     let any_raw = values.iter().any(|value| matches!(Stored::new(*value, scale), Stored::Raw(_)));
     out.put_uvar(if any_raw { SOME_RAW } else { SOME_UNSCALED });

@@ -24,4 +24,4 @@ mod writer;
 pub use chunk::{ChunkRef, PageIter, PageRef};
 pub use reader::{DeviceCursor, DeviceSeries, FileReader, SeriesRef};
 pub use recover::{RecoveredChunk, RecoveredGroup, Recovery};
-pub use writer::{FileSummary, FileWriter, NewFile, WriterOptions, WriterOptionsBuilder, check_table};
+pub use writer::{EncodingChoice, FileSummary, FileWriter, NewFile, WriterOptions, WriterOptionsBuilder, check_table};

@@ -14,9 +14,13 @@
 //! SPRINTZ cannot hold every step between values. A page that it refuses is PLAIN, and so is the rest of its chunk; pages that
 //! are SPRINTZ already go into a chunk group before.
 //!
+//! With [`EncodingChoice::Auto`] a column waits in two encodings, and the smaller one is written: see `auto`.
+//!
 //! The bytes depend on the rows, the options and the calls of [`FileWriter::flush_groups`] alone, not on how rows were
 //! grouped into tablets.
 
+mod auto;
+mod chunk;
 mod column;
 mod device;
 mod group;
@@ -27,6 +31,7 @@ mod resume;
 mod rows;
 mod table;
 
+pub use auto::EncodingChoice;
 pub use new_file::NewFile;
 pub use options::{WriterOptions, WriterOptionsBuilder};
 pub use table::check_table;
@@ -119,6 +124,8 @@ struct Scratch {
     body: Vec<u8>,
     encode: EncodeScratch,
     compress: CompressScratch,
+    /// A compressed page of which only the size counts.
+    trial: Vec<u8>,
 }
 
 impl FileWriter<NewFile> {
@@ -257,7 +264,7 @@ impl<W: Write> FileWriter<W> {
         };
         let is_wide = group.prepare_page();
         let needs_new_chunk = group.needs_new_chunk(&self.tables[device.table], &mut self.scratch);
-        if (is_wide || group.has_wide_page || needs_new_chunk) && group.time_chunk.page_count() > 0 {
+        if (is_wide || group.has_wide_page || needs_new_chunk) && group.time_chunk.pages.count() > 0 {
             self.write_group(index, false)?;
         }
         let device = self.devices.get_mut(index);

@@ -2,138 +2,18 @@
 //!
 //! ```text
 //! open page   present values, null bits (made at the first null)
-//! chunk       page headers and bodies as they will be in the file; every page header has statistics, also that of the
-//!             first page, which are left out when the chunk turns out to have one page only
+//! chunk       the finished pages, as they will be in the file
+//! rival       the same pages in another encoding, when the encoding is chosen by size
 //! ```
-
-use std::io::Write;
-use std::ops::Range;
 
 use bytes::BufMut;
 use tsloom_bitmap::{NullWords, presence, words};
-use tsloom_codec::compress::{CompressScratch, compress};
-use tsloom_encoding::{ToWire, WirePut, uvar_size};
-use tsloom_format::{ChunkHeader, ChunkKind, SeriesType, Statistics};
-use tsloom_model::{ColumnView, Compression, Encoding, Error, ErrorKind, Result, Values, ValuesRef};
+use tsloom_model::{ColumnView, Encoding, Result, Values, ValuesRef};
 
+use super::Scratch;
+use super::auto::Contest;
+use super::chunk::{ChunkBuffer, Pages};
 use super::table::Field;
-use super::{Scratch, Sink};
-
-/// The pages of a chunk.
-#[derive(Debug)]
-pub(super) struct ChunkBuffer {
-    bytes: Vec<u8>,
-    page_count: u32,
-    /// Where the statistics of the first page are; empty when that page is empty.
-    first_statistics: Range<usize>,
-    /// Of all pages.
-    pub(super) statistics: Statistics,
-    /// Of the page that is being finished.
-    pub(super) page_statistics: Statistics,
-}
-
-impl ChunkBuffer {
-    pub(super) fn new(series_type: SeriesType) -> Self {
-        Self {
-            bytes: Vec::new(),
-            page_count: 0,
-            first_statistics: 0..0,
-            statistics: Statistics::new(series_type),
-            page_statistics: Statistics::new(series_type),
-        }
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.bytes.clear();
-        self.page_count = 0;
-        self.first_statistics = 0..0;
-        self.statistics.clear();
-    }
-
-    /// Bytes of all pages so far.
-    pub(super) fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
-    pub(super) fn page_count(&self) -> u32 {
-        self.page_count
-    }
-
-    /// Adds pages in which every row is null.
-    pub(super) fn push_empty_pages(&mut self, count: u32) {
-        self.bytes.resize(self.bytes.len() + count as usize, 0);
-        self.page_count += count;
-    }
-
-    /// Adds the page whose body and statistics are ready. The body is compressed in place, behind its header.
-    pub(super) fn push_page(&mut self, body: &[u8], compression: Compression, scratch: &mut CompressScratch) -> Result<()> {
-        let uncompressed_size = page_size(body.len())?;
-        self.bytes.put_uvar(uncompressed_size);
-        // Room for the size that is not known yet; what is compressed is rarely larger, and then the rest moves.
-        let size_at = self.bytes.len();
-        let reserved = uvar_size(uncompressed_size);
-        self.bytes.resize(size_at + reserved, 0);
-        self.page_statistics.write_to(&mut self.bytes);
-        let body_at = self.bytes.len();
-        compress(compression, body, &mut self.bytes, scratch)?;
-        let compressed_size = page_size(self.bytes.len() - body_at)?;
-
-        let needed = uvar_size(compressed_size);
-        let rest = size_at + reserved..self.bytes.len();
-        if needed != reserved {
-            self.bytes.resize(self.bytes.len() + needed.saturating_sub(reserved), 0);
-            self.bytes.copy_within(rest.clone(), size_at + needed);
-            self.bytes.truncate(size_at + needed + rest.len());
-        }
-        (&mut self.bytes[size_at..size_at + needed]).put_uvar(compressed_size);
-        if self.page_count == 0 {
-            let start = size_at + needed;
-            self.first_statistics = start..start + self.page_statistics.wire_size();
-        }
-        self.page_count += 1;
-        self.statistics.merge(&self.page_statistics);
-        Ok(())
-    }
-
-    /// Writes the chunk and returns the offset of its marker.
-    pub(super) fn write<W: Write>(&self, header: ChunkParts<'_>, sink: &mut Sink<W>) -> Result<u64> {
-        let offset = sink.position;
-        let one_page = self.page_count <= 1;
-        let skipped = if one_page { self.first_statistics.clone() } else { 0..0 };
-        let data_size = page_size(self.bytes.len() - skipped.len())?;
-        let header = ChunkHeader {
-            kind: header.kind,
-            one_page,
-            measurement: header.measurement,
-            data_size,
-            series_type: self.statistics.series_type(),
-            compression: header.compression,
-            encoding: header.encoding,
-        };
-        sink.write(&header.to_vec())?;
-        sink.write(&self.bytes[..skipped.start])?;
-        sink.write(&self.bytes[skipped.end..])?;
-        Ok(offset)
-    }
-}
-
-/// What a chunk header says besides what its pages do.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ChunkParts<'a> {
-    pub(super) kind: ChunkKind,
-    pub(super) measurement: &'a str,
-    pub(super) compression: Compression,
-    pub(super) encoding: Encoding,
-}
-
-/// Sizes in the file are 32 bits wide, and other readers take them as signed.
-fn page_size(size: usize) -> Result<u32> {
-    if size > i32::MAX as usize {
-        let message = format!("{size} bytes in one page or chunk are more than the format can say");
-        return Err(Error::new(ErrorKind::LimitExceeded, message));
-    }
-    Ok(size as u32)
-}
 
 /// One column of an open chunk group.
 #[derive(Debug)]
@@ -150,6 +30,7 @@ pub(super) struct ColumnBuffer {
     /// Rows of the open page that values and null bits speak of; those after it have no value.
     row_count: usize,
     pub(super) chunk: ChunkBuffer,
+    contest: Contest,
 }
 
 impl ColumnBuffer {
@@ -162,6 +43,7 @@ impl ColumnBuffer {
             has_nulls: false,
             row_count: 0,
             chunk: ChunkBuffer::new(field.series_type()),
+            contest: Contest::default(),
         }
     }
 
@@ -170,11 +52,13 @@ impl ColumnBuffer {
         self.is_plain = false;
         self.clear_page();
         self.chunk.clear();
+        self.contest.clear();
     }
 
     /// Forgets the finished pages and keeps the open one.
     pub(super) fn clear_chunk(&mut self) {
         self.chunk.clear();
+        self.contest.clear();
         self.is_plain = false;
         self.is_used = !self.values.is_empty();
         if !self.is_used {
@@ -244,8 +128,18 @@ impl ColumnBuffer {
         }
     }
 
-    /// The encoding of the chunk.
-    pub(super) fn encoding(&self, field: &Field) -> Encoding {
+    /// Bytes of the finished pages in all their forms.
+    pub(super) fn chunk_byte_count(&self) -> usize {
+        self.chunk.pages.byte_count() + self.contest.byte_count()
+    }
+
+    /// The encoding and the pages to write.
+    pub(super) fn best(&self, field: &Field) -> (Encoding, &Pages) {
+        self.contest.rival().unwrap_or((self.encoding(field), &self.chunk.pages))
+    }
+
+    /// The encoding of the chunk, but for a rival of it.
+    fn encoding(&self, field: &Field) -> Encoding {
         if self.is_plain { Encoding::Plain } else { field.encoding }
     }
 
@@ -264,15 +158,17 @@ impl ColumnBuffer {
     /// refuses the values.
     pub(super) fn encode_page(&mut self, row_count: usize, field: &Field, scratch: &mut Scratch) -> Result<()> {
         if self.values.is_empty() {
-            self.chunk.push_empty_pages(1);
+            self.chunk.pages.push_empty(1);
+            self.contest.push_empty_page();
             self.clear_page();
             return Ok(());
         }
         let nulls = self.has_nulls.then(|| NullWords::new(&self.nulls, 0, row_count));
-        let Scratch { body, encode, compress } = scratch;
+        let Scratch { body, encode, compress, .. } = scratch;
         body.clear();
         body.put_i32(i32::try_from(row_count).expect("page_rows_max is at most i32::MAX"));
         presence::append_from_nulls(nulls, row_count, body);
+        let head_size = body.len();
         let values = self.values.as_values();
         let encoded = tsloom_codec::encode(self.encoding(field), values, field.data_type, field.options, body, encode);
         if encoded.is_err() && field.may_refuse_values() {
@@ -282,6 +178,9 @@ impl ColumnBuffer {
             encoded?;
         }
         self.chunk.push_page(body, field.compression, compress)?;
+        if field.is_auto {
+            self.contest.push_page(head_size, values, field, &self.chunk, scratch)?;
+        }
         self.clear_page();
         Ok(())
     }

@@ -5,11 +5,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 
 use tsloom_encoding::ToWire;
-use tsloom_format::{ChunkGroupHeader, ChunkKind, SeriesMetadataWire, Statistics};
+use tsloom_format::{ChunkGroupHeader, ChunkKind, SeriesMetadataWire, SeriesType, Statistics};
 use tsloom_model::{DeviceId, Encoding, Error, ErrorKind, Result};
 
 use super::Sink;
-use super::column::{ChunkBuffer, ChunkParts};
+use super::chunk::{ChunkParts, Pages};
 use super::group::Group;
 use super::table::Table;
 
@@ -164,36 +164,42 @@ impl Device {
         let parts = ChunkParts {
             kind: ChunkKind::Time,
             measurement: "",
+            series_type: SeriesType::Time,
             compression: table.time_compression,
             encoding: Encoding::Ts2Diff,
         };
-        self.write_chunk(0, &group.time_chunk, parts, sink)?;
+        let offset = group.time_chunk.pages.write(parts, sink)?;
+        self.add_chunk(0, offset, &group.time_chunk.statistics);
         let mut chunk_count = 1;
         for (place, field) in table.by_name.iter().enumerate() {
             let (column, field) = (&group.columns[*field as usize], &table.fields[*field as usize]);
             let column = column.as_deref().filter(|column| column.is_used);
+            let no_pages = Pages::default();
+            let no_statistics;
+            let (encoding, pages, statistics) = match column {
+                Some(column) => {
+                    let (encoding, pages) = column.best(field);
+                    (encoding, pages, &column.chunk.statistics)
+                }
+                None if needs_all => {
+                    no_statistics = Statistics::new(field.series_type());
+                    (field.encoding, &no_pages, &no_statistics)
+                }
+                None => continue,
+            };
             let parts = ChunkParts {
                 kind: ChunkKind::Value,
                 measurement: &field.name,
+                series_type: field.series_type(),
                 compression: field.compression,
-                encoding: column.map_or(field.encoding, |column| column.encoding(field)),
+                encoding,
             };
-            let rank = place as u32 + 1;
-            match column {
-                Some(column) => self.write_chunk(rank, &column.chunk, parts, sink)?,
-                None if needs_all => self.write_chunk(rank, &ChunkBuffer::new(field.series_type()), parts, sink)?,
-                None => continue,
-            }
+            let offset = pages.write(parts, sink)?;
+            self.add_chunk(place as u32 + 1, offset, statistics);
             chunk_count += 1;
         }
         self.pass_group();
         Ok(chunk_count)
-    }
-
-    fn write_chunk<W: Write>(&mut self, rank: u32, chunk: &ChunkBuffer, parts: ChunkParts<'_>, sink: &mut Sink<W>) -> Result<()> {
-        let offset = chunk.write(parts, sink)?;
-        self.add_chunk(rank, offset, &chunk.statistics);
-        Ok(())
     }
 
     /// Takes note of a chunk that is in the file.

@@ -6,7 +6,8 @@ use tsloom_format::SeriesType;
 use tsloom_model::{ColumnView, Result, ValuesRef};
 
 use super::Scratch;
-use super::column::{ChunkBuffer, ColumnBuffer};
+use super::chunk::ChunkBuffer;
+use super::column::ColumnBuffer;
 use super::table::Table;
 
 /// Statistics of a page past this size (four long strings) are kept out of page headers, by a chunk of its own for the page:
@@ -102,8 +103,8 @@ impl Group {
             if !column.is_used {
                 column.is_used = true;
                 // The pages before had no value of this column.
-                column.chunk.push_empty_pages(self.time_chunk.page_count());
-                self.byte_count += COLUMN_SIZE + column.chunk.len();
+                column.chunk.pages.push_empty(self.time_chunk.pages.count());
+                self.byte_count += COLUMN_SIZE + column.chunk_byte_count();
             }
             let before = column.value_byte_count();
             column.append(row_start, view);
@@ -138,16 +139,16 @@ impl Group {
         let Scratch { body, compress, .. } = scratch;
         body.clear();
         encode_times(&self.times, body);
-        let before = self.time_chunk.len() + size_of_val(&self.times[..]);
+        let before = self.time_chunk.pages.byte_count() + size_of_val(&self.times[..]);
         self.time_chunk.push_page(body, table.time_compression, compress)?;
-        self.byte_count = self.byte_count + self.time_chunk.len() - before;
+        self.byte_count = self.byte_count + self.time_chunk.pages.byte_count() - before;
         for (column, field) in self.columns.iter_mut().zip(&table.fields) {
             let Some(column) = column.as_deref_mut().filter(|column| column.is_used) else {
                 continue;
             };
-            let before = column.chunk.len() + column.value_byte_count();
+            let before = column.chunk_byte_count() + column.value_byte_count();
             column.encode_page(self.times.len(), field, scratch).map_err(|error| error.in_column(&field.name))?;
-            self.byte_count = self.byte_count + column.chunk.len() - before;
+            self.byte_count = self.byte_count + column.chunk_byte_count() - before;
         }
         self.times.clear();
         self.has_wide_page = is_wide;

@@ -2,6 +2,8 @@
 
 use tsloom_model::{Compression, Error, ErrorKind, Result};
 
+use super::auto::EncodingChoice;
+
 /// How a file is written. Start with [`builder`](Self::builder).
 #[derive(Clone, Debug, PartialEq)]
 pub struct WriterOptions {
@@ -12,6 +14,9 @@ pub struct WriterOptions {
     pub(super) index_degree: usize,
     pub(super) bloom_error_rate: f64,
     pub(super) time_compression: Compression,
+    pub(super) encoding: EncodingChoice,
+    /// By column name; they go before `encoding`.
+    pub(super) column_encodings: Vec<(String, EncodingChoice)>,
     pub(super) properties: Vec<(String, Option<String>)>,
 }
 
@@ -26,6 +31,8 @@ impl Default for WriterOptions {
             index_degree: 256,
             bloom_error_rate: 0.05,
             time_compression: Compression::Lz4,
+            encoding: EncodingChoice::Schema,
+            column_encodings: Vec::new(),
             properties: Vec::new(),
         }
     }
@@ -35,6 +42,12 @@ impl WriterOptions {
     /// Starts from the defaults.
     pub fn builder() -> WriterOptionsBuilder {
         WriterOptionsBuilder { options: Self::default() }
+    }
+
+    /// How the encoding of a FIELD column is chosen.
+    pub(super) fn encoding_of(&self, column: &str) -> EncodingChoice {
+        let of_column = self.column_encodings.iter().rfind(|(name, _)| name == column);
+        of_column.map_or(self.encoding, |(_, choice)| *choice)
     }
 }
 
@@ -93,6 +106,20 @@ impl WriterOptionsBuilder {
     #[must_use]
     pub fn time_compression(mut self, compression: Compression) -> Self {
         self.options.time_compression = compression;
+        self
+    }
+
+    /// How the encodings of FIELD columns are chosen: as the schema says, unless this says otherwise.
+    #[must_use]
+    pub fn encoding(mut self, choice: EncodingChoice) -> Self {
+        self.options.encoding = choice;
+        self
+    }
+
+    /// The same for the FIELD columns of this name, in every table.
+    #[must_use]
+    pub fn column_encoding(mut self, column: impl Into<String>, choice: EncodingChoice) -> Self {
+        self.options.column_encodings.push((column.into(), choice));
         self
     }
 

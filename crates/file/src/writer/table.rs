@@ -5,7 +5,7 @@ use tsloom_format::SeriesType;
 use tsloom_model::{ColumnSchema, Compression, DataType, Encoding, Error, ErrorKind, Result, TableSchema, Values};
 
 use super::group::Group;
-use super::{Scratch, WriterOptions};
+use super::{EncodingChoice, Scratch, WriterOptions};
 
 /// Groups that wait to be used again; more are given back to the allocator.
 const SPARE_COUNT_MAX: usize = 64;
@@ -33,18 +33,23 @@ pub(super) struct Field {
     pub(super) column: usize,
     pub(super) name: String,
     pub(super) data_type: DataType,
+    /// The default of the type when the data chooses.
     pub(super) encoding: Encoding,
+    /// The data chooses, chunk by chunk.
+    pub(super) is_auto: bool,
     pub(super) compression: Compression,
     pub(super) options: EncodeOptions,
 }
 
 impl Field {
-    fn new(column: usize, schema: &ColumnSchema, scratch: &mut Scratch) -> Result<Self> {
+    fn new(column: usize, schema: &ColumnSchema, choice: EncodingChoice, scratch: &mut Scratch) -> Result<Self> {
+        let is_auto = choice == EncodingChoice::Auto;
         let field = Self {
             column,
             name: schema.name.clone(),
             data_type: schema.data_type,
-            encoding: schema.encoding,
+            encoding: if is_auto { schema.data_type.default_encoding() } else { schema.encoding },
+            is_auto,
             compression: schema.compression,
             options: EncodeOptions { max_point_number: max_point_number(schema)? },
         };
@@ -97,7 +102,8 @@ impl Table {
         let mut fields = Vec::new();
         for column in schema.fields() {
             let field = &schema.columns()[column];
-            fields.push(Field::new(column, field, scratch).map_err(|error| error.in_column(&field.name))?);
+            let choice = options.encoding_of(&field.name);
+            fields.push(Field::new(column, field, choice, scratch).map_err(|error| error.in_column(&field.name))?);
         }
         let mut by_name: Vec<u32> = (0..fields.len() as u32).collect();
         by_name.sort_by(|a, b| fields[*a as usize].name.cmp(&fields[*b as usize].name));

@@ -107,7 +107,7 @@ fn column_of(rows: &[Row], field: usize, column: &ColumnSchema) -> (Values, Vec<
 }
 
 /// Numbers that look random and are the same every time.
-pub(crate) struct Numbers(u64);
+pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
     pub(crate) fn next(&mut self) -> u64 {
