@@ -11,12 +11,16 @@
 
 mod assembly;
 mod block;
+mod control;
 mod frame;
+mod mailbox;
 mod pool;
 mod state;
 
 pub use assembly::{Assembly, Chunks};
 pub use block::{BlockDecoder, BlockEncoder, BlockView, ColumnPart, EncodedBlock};
+pub use control::{Control, Credit, Failure, Open, PayloadCodec, Role, Stats};
 pub use frame::{Frame, FrameHead, FrameKind, FrameReader, FrameWriter, HEADER_LEN, PAYLOAD_ALIGN};
+pub use mailbox::{Last, MailboxOptions, Received, ReceivingMailbox, SendingMailbox, Sent, mailbox};
 pub use pool::{Buffer, BufferMut, BufferPool, PoolUsage};
 pub use state::{End, ReceiverActions, ReceiverEvent, ReceiverState, SenderActions, SenderEvent, SenderState};
