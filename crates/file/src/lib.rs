@@ -16,12 +16,18 @@
 //! Start at [`FileWriter`] and [`FileReader`].
 #![forbid(unsafe_code)]
 
+mod byte_map;
 mod chunk;
+mod pages;
 mod reader;
 mod recover;
+mod verify;
+mod walk;
 mod writer;
 
+pub use byte_map::{ByteMap, Part, PartKind};
 pub use chunk::{ChunkRef, PageIter, PageRef};
 pub use reader::{DeviceCursor, DeviceSeries, FileReader, SeriesRef};
 pub use recover::{RecoveredChunk, RecoveredGroup, Recovery};
+pub use verify::{Finding, FindingKind, Verification, VerifyOptions, verify};
 pub use writer::{EncodingChoice, FileSummary, FileWriter, NewFile, WriterOptions, WriterOptionsBuilder, check_table};

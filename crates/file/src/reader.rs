@@ -128,6 +128,16 @@ impl<R: ReadAt> FileReader<R> {
         }
     }
 
+    /// Where the bytes are.
+    pub(crate) fn source(&self) -> &R {
+        &self.source
+    }
+
+    /// Offset of the footer, where the metadata area ends.
+    pub(crate) fn footer_offset(&self) -> u64 {
+        self.footer_offset
+    }
+
     /// What errors call the file.
     pub fn name(&self) -> &str {
         &self.name

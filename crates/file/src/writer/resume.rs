@@ -6,24 +6,19 @@
 use std::io::Write;
 use std::path::Path;
 
-use tsloom_bitmap::PresenceView;
-use tsloom_codec::compress::decompress;
-use tsloom_codec::{DecodeScratch, count_times, decode, decode_times};
-use tsloom_encoding::WireReader;
+use tsloom_codec::DecodeOptions;
 use tsloom_format::{ChunkKind, Statistics};
 use tsloom_io::{AppendFile, LogFile, ReadAt};
-use tsloom_model::{Error, ErrorKind, FileOffset, Limits, Result, TableSchema, Values};
+use tsloom_model::{Error, ErrorKind, FileOffset, Limits, Result, TableSchema};
 
 use super::{FileWriter, Sink, WriterOptions};
-use crate::{ChunkRef, PageRef, RecoveredChunk, RecoveredGroup, Recovery};
+use crate::pages::PageDecoder;
+use crate::{ChunkRef, RecoveredChunk, RecoveredGroup, Recovery};
 
-/// Buffers for decoding.
-#[derive(Default)]
+/// The chunk in memory, and the times of its group.
 struct Decoder {
     bytes: Vec<u8>,
-    body: Vec<u8>,
-    compress: tsloom_codec::compress::CompressScratch,
-    decode: DecodeScratch,
+    pages: PageDecoder,
     /// Times of the group, page by page.
     times: Vec<Vec<i64>>,
 }
@@ -64,7 +59,8 @@ impl<W: Write> FileWriter<W> {
         for table in tables {
             self.add_table(table)?;
         }
-        let mut decoder = Decoder::default();
+        let pages = PageDecoder::new(*limits, DecodeOptions::default());
+        let mut decoder = Decoder { bytes: Vec::new(), pages, times: Vec::new() };
         for group in &recovery.groups {
             self.take_group(group, source, limits, &mut decoder)
                 .map_err(|error| error.at(FileOffset::new(group.offset)).in_place("chunk group"))?;
@@ -87,8 +83,8 @@ impl<W: Write> FileWriter<W> {
             source.read_exact_at(&mut decoder.bytes, chunk.offset)?;
             let bytes = std::mem::take(&mut decoder.bytes);
             let statistics = match chunk.kind {
-                ChunkKind::Time => decoder.time_chunk(&bytes, chunk, limits),
-                ChunkKind::Value => decoder.value_chunk(&bytes, chunk, limits),
+                ChunkKind::Time => decoder.time_chunk(&bytes, chunk),
+                ChunkKind::Value => decoder.value_chunk(&bytes, chunk),
                 ChunkKind::Plain => Err(Error::new(ErrorKind::Unsupported, "a chunk that is not aligned cannot be gone on with")),
             };
             decoder.bytes = bytes;
@@ -113,63 +109,29 @@ impl<W: Write> FileWriter<W> {
 }
 
 impl Decoder {
-    fn decompress(&mut self, page: &PageRef<'_>, chunk: &RecoveredChunk, limits: &Limits) -> Result<()> {
-        let size = limits.page_size(page.uncompressed_size.into())?;
-        self.body.clear();
-        decompress(chunk.compression, page.body, size, &mut self.body, &mut self.compress)
-            .map_err(|error| error.at(FileOffset::new(page.offset)))
-    }
-
-    fn time_chunk(&mut self, bytes: &[u8], chunk: &RecoveredChunk, limits: &Limits) -> Result<Statistics> {
+    fn time_chunk(&mut self, bytes: &[u8], chunk: &RecoveredChunk) -> Result<Statistics> {
         let mut statistics = Statistics::new(chunk.series_type);
-        for page in ChunkRef::parse(bytes, chunk.offset)?.pages() {
-            self.decompress(&page?, chunk, limits)?;
-            let count = limits.page_rows(count_times(chunk.encoding, &self.body)? as u64)?;
+        let parsed = ChunkRef::parse(bytes, chunk.offset)?;
+        for page in parsed.pages() {
+            let page = page?;
+            let said = page.statistics.map(|statistics| statistics.count());
             let mut times = Vec::new();
-            decode_times(chunk.encoding, &self.body, count, &mut times, &mut self.decode)?;
+            self.pages.times(&page, parsed.header(), said, &mut times)?;
             statistics.add_times(&times);
             self.times.push(times);
         }
         Ok(statistics)
     }
 
-    fn value_chunk(&mut self, bytes: &[u8], chunk: &RecoveredChunk, limits: &Limits) -> Result<Statistics> {
+    fn value_chunk(&mut self, bytes: &[u8], chunk: &RecoveredChunk) -> Result<Statistics> {
         let mut statistics = Statistics::new(chunk.series_type);
         let parsed = ChunkRef::parse(bytes, chunk.offset)?;
         if chunk.page_count > 0 && chunk.page_count != self.times.len() {
             let message = format!("{} pages of values for {} pages of times", chunk.page_count, self.times.len());
             return Err(Error::new(ErrorKind::Corrupt, message).at(FileOffset::new(chunk.offset)));
         }
-        for (index, page) in parsed.pages().enumerate() {
-            let page = page?;
-            if !page.is_empty() {
-                self.decompress(&page, chunk, limits)?;
-                let one_page = self.value_page(index, chunk).map_err(|error| error.at(FileOffset::new(page.offset)))?;
-                statistics.merge(&one_page);
-            }
-        }
-        Ok(statistics)
-    }
-
-    /// Statistics of the page that was decompressed last.
-    fn value_page(&mut self, index: usize, chunk: &RecoveredChunk) -> Result<Statistics> {
-        let times = &self.times[index];
-        let mut wire = WireReader::new(&self.body);
-        let row_count = wire.i32()?;
-        let presence = PresenceView::new(wire.rest(), times.len());
-        let Some(presence) = presence.filter(|_| usize::try_from(row_count) == Ok(times.len())) else {
-            let message = format!("{row_count} rows of values for {} times", times.len());
-            return Err(Error::new(ErrorKind::Corrupt, message));
-        };
-        wire.skip(tsloom_bitmap::presence::byte_count(times.len()))?;
-        let mut statistics = Statistics::new(chunk.series_type);
-        let present = |row: &usize| presence.is_present(*row);
-        let ends = (0..times.len()).find(present).zip((0..times.len()).rfind(present));
-        if let (Some(data_type), Some((first, last))) = (chunk.series_type.data_type(), ends) {
-            let mut values = Values::new(data_type.physical());
-            let count = presence.present_count();
-            decode(chunk.encoding, data_type, wire.rest(), count, &mut values, &mut self.decode)?;
-            statistics.add_values(times[first], times[last], values.as_values());
+        for (page, times) in parsed.pages().zip(&self.times) {
+            statistics.merge(&self.pages.values(&page?, parsed.header(), times)?);
         }
         Ok(statistics)
     }
