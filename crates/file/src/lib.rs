@@ -6,7 +6,7 @@
 //! ```
 //!
 //! What it is: the way from rows to a whole file, and from an open file to the bodies of its pages. What it is not: it
-//! decodes no page (crate `page-reader`), merges no sources and plans no query (crate `scan`). The reader reaches bytes
+//! decodes pages only to verify them and to resume a file (crate `page-reader` reads them), merges no sources and plans no query (crate `scan`). The reader reaches bytes
 //! through [`ReadAt`](tsloom_io::ReadAt) only and checks every length from a file against what is left of it and against
 //! [`Limits`](tsloom_model::Limits) before anything is sized by it.
 //!
