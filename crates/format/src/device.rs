@@ -6,15 +6,14 @@
 //! version 3   vstr                 the whole tree path, nodes joined by '.'
 //! ```
 //!
-//! A version 3 path becomes segments by the rule of the tree model: one node stays alone; of two or three, all but
-//! the last are joined; of four and more, the first three are joined and each other one is a segment. A node in back
-//! quotes stays whole. Trailing null segments are written by C++ and dropped by Java; here they are never seen.
+//! A version 3 path becomes segments by the rule of the tree model: see [`path_segments`]. Trailing null segments are
+//! written by C++ and dropped by Java; here they are never seen.
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use tsloom_encoding::{ToWire, WireError, WirePut, WireReader, uvar_size, vstr_size};
-use tsloom_model::DeviceId;
+use tsloom_model::{DeviceId, PathSegments, path_segments};
 
 /// A borrowed device id. Its strings were checked for UTF-8 when it was read.
 #[derive(Clone, Copy)]
@@ -24,8 +23,8 @@ pub struct DeviceKey<'a>(Form<'a>);
 enum Form<'a> {
     /// `count` vstrs; the segments after them are null.
     Segments { bytes: &'a [u8], count: u32 },
-    /// A tree path whose first segment is its first `head` bytes.
-    Path { path: &'a str, head: usize },
+    /// A tree path.
+    Path(&'a str),
 }
 
 impl<'a> DeviceKey<'a> {
@@ -48,33 +47,9 @@ impl<'a> DeviceKey<'a> {
         Ok(Self::from_path(wire.vstr_present()?))
     }
 
-    /// The device of a tree path.
-    ///
-    /// ```
-    /// # use tsloom_format::DeviceKey;
-    /// let segments = |path| DeviceKey::from_path(path).segments().map(Option::unwrap).collect::<Vec<_>>();
-    /// assert_eq!(segments("root.sg.d1"), ["root.sg", "d1"]);
-    /// assert_eq!(segments("root.sg.d1.x.y"), ["root.sg.d1", "x", "y"]);
-    /// assert_eq!(segments("root.`a.b`"), ["root", "`a.b`"]);
-    /// ```
+    /// The device of a tree path; see [`path_segments`].
     pub fn from_path(path: &'a str) -> Self {
-        let mut ends = [0; 3];
-        let mut node_count = 0;
-        let mut rest = Some(path);
-        while let Some(text) = rest {
-            let (node, after) = split_node(text);
-            if let Some(end) = ends.get_mut(node_count) {
-                *end = path.len() - text.len() + node.len();
-            }
-            node_count += 1;
-            rest = after;
-        }
-        let head = match node_count {
-            0 | 1 => path.len(),
-            2 | 3 => ends[node_count - 2],
-            _ => ends[2],
-        };
-        Self(Form::Path { path, head })
+        Self(Form::Path(path))
     }
 
     /// All segments, table name first, without trailing nulls. There is at least one.
@@ -82,7 +57,7 @@ impl<'a> DeviceKey<'a> {
         Segments(match self.0 {
             Form::Segments { bytes, count: 0 } => Left::Wire { wire: WireReader::new(&bytes[..0]), count: 0, empty: true },
             Form::Segments { bytes, count } => Left::Wire { wire: WireReader::new(bytes), count, empty: false },
-            Form::Path { path, head } => Left::Path { head: Some(&path[..head]), nodes: path.get(head + 1..) },
+            Form::Path(path) => Left::Path(path_segments(path)),
         })
     }
 
@@ -125,7 +100,7 @@ pub struct Segments<'a>(Left<'a>);
 #[derive(Clone, Debug)]
 enum Left<'a> {
     Wire { wire: WireReader<'a>, count: u32, empty: bool },
-    Path { head: Option<&'a str>, nodes: Option<&'a str> },
+    Path(PathSegments<'a>),
 }
 
 impl<'a> Iterator for Segments<'a> {
@@ -141,35 +116,8 @@ impl<'a> Iterator for Segments<'a> {
                 *count = count.checked_sub(1)?;
                 wire.vstr_utf8().ok()
             }
-            Left::Path { head, nodes } => {
-                if let Some(head) = head.take() {
-                    return Some(Some(head));
-                }
-                let (node, rest) = split_node((*nodes)?);
-                *nodes = rest;
-                Some(Some(node))
-            }
+            Left::Path(segments) => segments.next().map(Some),
         }
-    }
-}
-
-/// The first node of a path, and what follows its dot. A back quote opens a node that ends with the next single one.
-fn split_node(path: &str) -> (&str, Option<&str>) {
-    let bytes = path.as_bytes();
-    let mut at = 0;
-    if bytes.first() == Some(&b'`') {
-        at = 1;
-        while at < bytes.len() {
-            match (bytes[at], bytes.get(at + 1)) {
-                (b'`', Some(b'`')) => at += 2,
-                (b'`', _) => break,
-                _ => at += 1,
-            }
-        }
-    }
-    match bytes[at..].iter().position(|byte| *byte == b'.') {
-        Some(dot) => (&path[..at + dot], Some(&path[at + dot + 1..])),
-        None => (path, None),
     }
 }
 
@@ -246,18 +194,5 @@ mod tests {
         assert!(matches!(key(b"\xff\xff\xff\xff\x0f\x02t"), Err(WireError::Truncated(_))));
         assert!(matches!(key(b"\x01\x02\xff"), Err(WireError::NotUtf8 { at: 1 })));
         assert!(matches!(key(b"\x01\x03ab"), Err(WireError::NegativeLength { at: 1, .. })));
-    }
-
-    #[test]
-    fn paths_split_by_the_tree_rule() {
-        let segments = |path| DeviceKey::from_path(path).segments().map(Option::unwrap).collect::<Vec<_>>();
-        assert_eq!(segments("d"), ["d"]);
-        assert_eq!(segments(""), [""]);
-        assert_eq!(segments("root.a"), ["root", "a"]);
-        assert_eq!(segments("root.a.b.c"), ["root.a.b", "c"]);
-        assert_eq!(segments("root.`a``.b`.c.`d.e`"), ["root.`a``.b`.c", "`d.e`"]);
-        assert_eq!(segments("root.`open.x"), ["root", "`open.x"]); // never closed: taken to the end
-        assert_eq!(segments("a."), ["a", ""]);
-        assert_eq!(DeviceKey::from_path("root.sg.d1.x").tag(0), Some("x"));
     }
 }

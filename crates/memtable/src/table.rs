@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use tsloom_bitmap::NullWords;
 use tsloom_model::{ColumnCategory, ColumnSchema, ColumnView, DeviceId, Error, ErrorKind, Result, TextRef, ValuesRef};
-use tsloom_tablet::{Tablet, TabletHead, device_of_path};
+use tsloom_tablet::{Tablet, TabletHead};
 
 use crate::columns::ColumnSet;
 use crate::devices::Devices;
@@ -63,7 +63,7 @@ impl WriteColumns for TabletColumns<'_> {
 impl Table {
     pub(crate) fn new(ledger: &Arc<Ledger>, block_rows: BlockRows, tablet: &Tablet) -> Self {
         let target = tablet.target().unwrap_or_default();
-        let name = if tablet.head().is_table() { target.into() } else { device_of_path(target).table().into() };
+        let name = if tablet.head().is_table() { target.into() } else { DeviceId::from_path(target).table().into() };
         Self {
             target: target.into(),
             name,
@@ -188,7 +188,7 @@ impl Table {
             report.new_devices += 1;
             let id = match tablet.head().is_table() {
                 true => DeviceId::new(name, tablet.tags_of(first)),
-                false => device_of_path(tablet.target().unwrap_or_default()),
+                false => DeviceId::from_path(tablet.target().unwrap_or_default()),
             };
             devices.add(id, hash, AlignedList::new(shape))
         });

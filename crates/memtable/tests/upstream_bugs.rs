@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use tsloom_memtable::{BlockRows, DeviceSnapshot, Memtable, MemtableOptions};
-use tsloom_model::{ColumnSchema, DataType, ErrorKind, RowPolicy, TableSchema, TimeRange, Value};
-use tsloom_tablet::{Tablet, device_of_path};
+use tsloom_model::{ColumnSchema, DataType, DeviceId, ErrorKind, RowPolicy, TableSchema, TimeRange, Value};
+use tsloom_tablet::Tablet;
 
 const ALL: TimeRange = TimeRange::ALL;
 
@@ -25,7 +25,7 @@ fn typed_tablet(data_type: DataType, columns: &[&str], rows: &[(i64, &[Option<i3
 }
 
 fn device(memtable: &Memtable) -> DeviceSnapshot {
-    memtable.snapshot().device(&device_of_path("root.sg.d1")).unwrap()
+    memtable.snapshot().device(&DeviceId::from_path("root.sg.d1")).unwrap()
 }
 
 /// Rows as text, in time order: `2: 1 . 3`.

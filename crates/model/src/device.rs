@@ -40,6 +40,17 @@ impl DeviceId {
         Self { segments }
     }
 
+    /// The device of a tree path: its nodes, of which the first are joined to the "table name" as
+    /// [`path_segments`] says.
+    ///
+    /// ```
+    /// use tsloom_model::DeviceId;
+    /// assert_eq!(DeviceId::from_path("root.sg.d1.x"), DeviceId::new("root.sg.d1", [Some("x")]));
+    /// ```
+    pub fn from_path(path: &str) -> Self {
+        Self::from_segments(path_segments(path).map(Some))
+    }
+
     /// The table name: segment 0.
     pub fn table(&self) -> &str {
         self.segments[0].as_deref().unwrap_or_default()
@@ -69,6 +80,75 @@ impl DeviceId {
     pub fn is<'a>(&self, table: &str, tags: impl IntoIterator<Item = Option<&'a str>>) -> bool {
         let mut mine = self.segments().skip(1);
         self.table() == table && tags.into_iter().all(|tag| mine.next().flatten() == tag) && mine.all(|tag| tag.is_none())
+    }
+}
+
+/// The segments of a tree path. One node stays alone; of two or three, all but the last are joined; of four and more, the first
+/// three are joined and each other one is a segment. A node in back quotes stays whole, its quotes too.
+///
+/// ```
+/// use tsloom_model::path_segments;
+/// assert!(path_segments("root.sg.d1").eq(["root.sg", "d1"]));
+/// assert!(path_segments("root.sg.d1.x.y").eq(["root.sg.d1", "x", "y"]));
+/// assert!(path_segments("root.`a.b`").eq(["root", "`a.b`"]));
+/// ```
+pub fn path_segments(path: &str) -> PathSegments<'_> {
+    let mut ends = [0; 3];
+    let mut node_count = 0;
+    let mut rest = Some(path);
+    while let Some(text) = rest {
+        let (node, after) = split_node(text);
+        if let Some(end) = ends.get_mut(node_count) {
+            *end = path.len() - text.len() + node.len();
+        }
+        node_count += 1;
+        rest = after;
+    }
+    let head_size = match node_count {
+        0 | 1 => path.len(),
+        2 | 3 => ends[node_count - 2],
+        _ => ends[2],
+    };
+    PathSegments { head: Some(&path[..head_size]), nodes: path.get(head_size + 1..) }
+}
+
+/// The segments of a tree path; see [`path_segments`].
+#[derive(Clone, Debug)]
+pub struct PathSegments<'a> {
+    head: Option<&'a str>,
+    nodes: Option<&'a str>,
+}
+
+impl<'a> Iterator for PathSegments<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(head) = self.head.take() {
+            return Some(head);
+        }
+        let (node, rest) = split_node(self.nodes?);
+        self.nodes = rest;
+        Some(node)
+    }
+}
+
+/// The first node of a path, and what follows its dot. A back quote opens a node that ends with the next single one.
+fn split_node(path: &str) -> (&str, Option<&str>) {
+    let bytes = path.as_bytes();
+    let mut at = 0;
+    if bytes.first() == Some(&b'`') {
+        at = 1;
+        while at < bytes.len() {
+            match (bytes[at], bytes.get(at + 1)) {
+                (b'`', Some(b'`')) => at += 2,
+                (b'`', _) => break,
+                _ => at += 1,
+            }
+        }
+    }
+    match bytes[at..].iter().position(|byte| *byte == b'.') {
+        Some(dot) => (&path[..at + dot], Some(&path[at + dot + 1..])),
+        None => (path, None),
     }
 }
 
@@ -119,6 +199,20 @@ mod tests {
         assert!(!device.is("t", [Some("a")]));
         assert!(!device.is("t", [Some("a"), Some("b")]));
         assert!(!device.is("u", [Some("a"), None, Some("b")]));
+    }
+
+    #[test]
+    fn paths_split_by_the_tree_rule() {
+        let segments = |path| path_segments(path).collect::<Vec<_>>();
+        assert_eq!(segments("d"), ["d"]);
+        assert_eq!(segments(""), [""]);
+        assert_eq!(segments("root.a"), ["root", "a"]);
+        assert_eq!(segments("root.a.b.c"), ["root.a.b", "c"]);
+        assert_eq!(segments("root.`a``.b`.c.`d.e`"), ["root.`a``.b`.c", "`d.e`"]);
+        assert_eq!(segments("root.`open.x"), ["root", "`open.x"]); // never closed: taken to the end
+        assert_eq!(segments("root.sg.a`b.c"), ["root.sg.a`b", "c"]); // a quote inside a node opens nothing
+        assert_eq!(segments("a."), ["a", ""]);
+        assert_eq!(DeviceId::from_path("root.sg.d1.x").tag(0), Some("x"));
     }
 
     #[test]

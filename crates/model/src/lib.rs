@@ -37,7 +37,7 @@ pub use codes::{ColumnCategory, Compression, DataType, Encoding, PhysicalType};
 pub use column::ColumnView;
 pub use compare::CompareOp;
 pub use date::Date;
-pub use device::DeviceId;
+pub use device::{DeviceId, PathSegments, path_segments};
 pub use error::{Error, ErrorKind, Grouped, Result};
 pub use limits::Limits;
 pub use predicate::{Predicate, TagRef, tag};

@@ -74,77 +74,11 @@ impl Tablet {
     fn device_of(&self, row: usize) -> DeviceId {
         let target = self.target().unwrap_or_default();
         if !self.head.is_table() {
-            return device_of_path(target);
+            return DeviceId::from_path(target);
         }
         if self.is_empty() {
             return DeviceId::new(target, std::iter::empty());
         }
         DeviceId::new(target, self.tags_of(row))
-    }
-}
-
-/// The segments of a tree-model path, as files store them: the first nodes joined, the others one by one.
-///
-/// ```text
-/// nodes      segments
-/// a          (a)
-/// a.b        (a, b)
-/// a.b.c      (a.b, c)
-/// a.b.c.d.e  (a.b.c, d, e)
-/// ```
-/// A node that begins with a back-quote ends after the next single one: it may contain dots, and keeps its quotes. It is the rule by
-/// which `DeviceKey::from_path` of crate `format` reads the paths in older files.
-pub fn device_of_path(path: &str) -> DeviceId {
-    let mut ends: Vec<usize> = Vec::new();
-    let (mut node_start, mut is_quoted) = (0, false);
-    let mut bytes = path.bytes().enumerate().peekable();
-    while let Some((at, byte)) = bytes.next() {
-        match byte {
-            b'`' if is_quoted => is_quoted = bytes.next_if(|(_, next)| *next == b'`').is_some(),
-            b'`' => is_quoted = at == node_start,
-            b'.' if !is_quoted => {
-                ends.push(at);
-                node_start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    // Dots that separate segments: all from the third on, or the last one of a short path.
-    let separators = match ends.len() {
-        0 => &[][..],
-        1 | 2 => &ends[ends.len() - 1..],
-        _ => &ends[2..],
-    };
-    let mut segments = Vec::with_capacity(separators.len() + 1);
-    let mut start = 0;
-    for end in separators {
-        segments.push(Some(&path[start..*end]));
-        start = end + 1;
-    }
-    segments.push(Some(&path[start..]));
-    DeviceId::from_segments(segments)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_split_as_files_store_them() {
-        let check = |path: &str, segments: &[&str]| {
-            assert!(device_of_path(path).segments().eq(segments.iter().map(|segment| Some(*segment))), "{path}");
-        };
-        check("root", &["root"]);
-        check("root.a", &["root", "a"]);
-        check("root.a.b", &["root.a", "b"]);
-        check("root.sg.d1.x", &["root.sg.d1", "x"]);
-        check("root.sg.d1.x.y", &["root.sg.d1", "x", "y"]);
-        check("root.sg.`odd.name`.d", &["root.sg.`odd.name`", "d"]);
-        check("", &[""]);
-        check("root.`a.b`", &["root", "`a.b`"]);
-        check("root.`a``b.x`.c.`d.e`", &["root.`a``b.x`.c", "`d.e`"]);
-        check("root.`open.x", &["root", "`open.x"]); // never closed: taken to the end
-        check("root.sg.a`b.c", &["root.sg.a`b", "c"]); // a quote inside a node opens nothing
-        check("a.", &["a", ""]);
     }
 }

@@ -42,7 +42,7 @@ mod view;
 mod wire;
 
 pub use column_mut::ColumnMut;
-pub use devices::{DeviceRun, Devices, device_of_path};
+pub use devices::{DeviceRun, Devices};
 pub use head::TabletHead;
 pub use layout::TabletLayout;
 pub use rows::TabletRef;
