@@ -1,5 +1,6 @@
 //! A page body as it lies in the file, and how it becomes bytes to decode.
 
+use tsloom_block::Column;
 use tsloom_codec::compress::{self, CompressScratch};
 use tsloom_model::{Compression, DataType, Encoding, Error, ErrorKind, FileOffset, Grouped, Limits, Result};
 
@@ -25,6 +26,17 @@ pub struct ValuePage<'a> {
     pub body: PageBody<'a>,
     /// What the chunk header says it holds.
     pub data_type: DataType,
+}
+
+impl ValuePage<'_> {
+    /// Checks that a column can take the values.
+    pub(crate) fn check_type(&self, into: &Column) -> Result<()> {
+        if self.data_type.physical() == into.data_type().physical() {
+            return Ok(());
+        }
+        let message = format!("the file holds {}, the scan expects {}", self.data_type, into.data_type());
+        Err(Error::new(ErrorKind::SchemaMismatch, message))
+    }
 }
 
 /// A decompressed body, and how positions in it become file offsets.
@@ -77,7 +89,14 @@ impl<'a> PageBody<'a> {
     }
 }
 
-impl Expanded<'_> {
+impl<'a> Expanded<'a> {
+    /// The body that was expanded into `buffer` last.
+    pub(crate) fn again(page: &PageBody<'a>, buffer: &'a [u8]) -> Self {
+        let is_stored = page.compression == Compression::Uncompressed;
+        let bytes = if is_stored { page.bytes } else { &buffer[..page.uncompressed_size as usize] };
+        Self { bytes, offset: page.offset, is_stored }
+    }
+
     /// Gives an error whose position counts from byte `from` of the body its place in the file.
     #[cold]
     pub(crate) fn locate(&self, from: usize, error: Error) -> Error {

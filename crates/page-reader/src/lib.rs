@@ -1,4 +1,4 @@
-//! Decodes one aligned page set into lent columns: the time page first, then any number of value pages, presence before values.
+//! Decodes one page set into lent columns: the time page first, then any number of value pages, presence before values.
 //!
 //! What it is: the way from page bodies, as they lie in the file behind their headers, to the rows of a
 //! [`Block`](tsloom_block::Block). What it is not: it opens no file, walks no metadata and parses no header; `file` and `format`
@@ -12,6 +12,8 @@
 //! 4       ceil(N/8)    presence, high bit first, 1 = present
 //! ..      to the end   the present values only, in row order, encoded as the chunk header says
 //! ```
+//!
+//! A page of a series that has times of its own (a device that is not aligned) holds both: see [`PageReader::open_plain`].
 //!
 //! An absent or empty value page is legal and means that every row is null. Source of truth: `ValuePageWriter.java` and
 //! `TimePageWriter.java` of apache/tsfile; fixtures `fixtures/cpp/*` prove it through crate `scan`.

@@ -1,12 +1,14 @@
 //! Time page, then value pages: [`PageReader`].
 
+mod plain;
+
 use std::ops::Range;
 
 use tsloom_bitmap::{NullWords, PresenceView, presence, words};
 use tsloom_block::Column;
 use tsloom_codec::compress::CompressScratch;
 use tsloom_codec::{DecodeOptions, DecodeScratch, decode, decode_times};
-use tsloom_model::{Error, ErrorKind, Grouped, Limits, Result, TimeRange, Values};
+use tsloom_model::{Error, ErrorKind, FileOffset, Grouped, Limits, Result, TimeRange, Values};
 
 use crate::{PageBody, ValuePage};
 
@@ -26,6 +28,8 @@ pub struct PageReader {
     nulls: Vec<u64>,
     times: Vec<i64>,
     selected: Range<usize>,
+    /// Which page that is not aligned was opened last, and where its values begin.
+    plain_values: (FileOffset, usize),
 }
 
 impl PageReader {
@@ -61,6 +65,11 @@ impl PageReader {
             return Err(wrong_count("times", self.times.len(), row_count));
         }
         self.nulls.resize(words::word_count(row_count), 0);
+        self.check_times(range)
+    }
+
+    /// Decoded times rise, from one end of `range` to the other.
+    fn check_times(&self, range: TimeRange) -> Result<()> {
         let (Some(&first), Some(&last)) = (self.times.first(), self.times.last()) else { return Ok(()) };
         if (first, last) != (range.start, range.end) {
             let message = format!("times go from {first} to {last}, the statistics say {} to {}", range.start, range.end);
@@ -138,10 +147,7 @@ impl PageReader {
 
     fn decode_values(&mut self, page: &ValuePage<'_>, into: &mut Column) -> Result<()> {
         let (body, row_count) = (&page.body, self.times.len());
-        if page.data_type.physical() != into.data_type().physical() {
-            let message = format!("the file holds {}, the scan expects {}", page.data_type, into.data_type());
-            return Err(Error::new(ErrorKind::SchemaMismatch, message));
-        }
+        page.check_type(into)?;
         let expanded = body.expand(&mut self.body, &self.limits, &mut self.compress_scratch)?;
         let too_short = |need: usize| {
             let message = format!("row count and presence take {need} bytes, the page has {}", expanded.bytes.len());

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use tsloom_encoding::WireReader;
-use tsloom_format::{IndexNode, KeyForm, NodeType};
+use tsloom_format::{IndexNode, KeyForm, NodeType, TableRoot};
 use tsloom_io::ReadAt;
 use tsloom_model::{DeviceId, Error, ErrorKind, FileOffset, Predicate, Result};
 
@@ -122,6 +122,20 @@ impl DeviceList {
         self.segment(self.entries(device)[0].segments, tag.checked_add(1)?)
     }
 
+    /// A list of this device alone.
+    pub(crate) fn only(&self, device: usize) -> DeviceList {
+        let mut only = DeviceList::default();
+        let segments = self.entries(device)[0].segments;
+        for segment in self.segments_of(segments) {
+            only.segments.push((only.text.len() as u32, segment.map_or(NULL, |segment| segment.len() as u32)));
+            only.text.push_str(segment.unwrap_or_default());
+        }
+        let segments = (0, only.segments.len() as u32);
+        only.entries.extend(self.entries(device).iter().map(|entry| DeviceEntry { segments, ..*entry }));
+        only.ends.push(only.entries.len() as u32);
+        only
+    }
+
     /// An id of its own.
     pub(crate) fn id(&self, device: usize) -> DeviceId {
         self.id_of(self.entries(device)[0].segments)
@@ -142,21 +156,37 @@ impl DeviceList {
     }
 }
 
-/// Adds the devices of one table of a file: one pass over the index, level by level, no search.
+/// Adds the devices of one table of a file, or of all: one pass over the index, level by level, no search.
 pub(crate) fn list_file<R: ReadAt>(
     devices: &mut DeviceList,
     source: u32,
     file: &mut FileIo<R>,
-    table: &str,
+    table: Option<&str>,
     filter: Option<&Predicate<usize>>,
 ) -> Result<()> {
     let reader = file.reader.clone();
-    let Some(root) = reader.metadata().table(table) else { return Ok(()) };
+    match table {
+        Some(name) => match reader.metadata().table(name) {
+            Some(root) => list_root(devices, source, file, root, table, filter),
+            None => Ok(()),
+        },
+        None => reader.metadata().tables.iter().try_for_each(|root| list_root(devices, source, file, root, None, filter)),
+    }
+}
+
+fn list_root<R: ReadAt>(
+    devices: &mut DeviceList,
+    source: u32,
+    file: &mut FileIo<R>,
+    root: &TableRoot,
+    table: Option<&str>,
+    filter: Option<&Predicate<usize>>,
+) -> Result<()> {
     let mut level = Vec::new();
     let mut below = Vec::new();
     let mut pieces = Pieces::default();
     // Every byte of the index belongs to one node; more than all of them means that nodes point to each other.
-    let mut bytes_left = reader.size();
+    let mut bytes_left = file.reader.size();
     let mut visit = |node: &IndexNode<'_>, below: &mut Vec<ByteRange>| -> Result<()> {
         for child in node.devices() {
             let range = ByteRange { start: child.start, end: child.end };
@@ -165,7 +195,7 @@ pub(crate) fn list_file<R: ReadAt>(
             })?;
             if node.node_type() == NodeType::InnerDevice {
                 below.push(range);
-            } else if child.key.table() == table {
+            } else if table.is_none_or(|table| child.key.table() == table) {
                 devices.push(source, range, child.key.segments(), filter)?;
             }
         }

@@ -1,4 +1,5 @@
-//! One chunk group in memory: its pages set by set, and the rows of them that are wanted.
+//! One chunk group in memory: its pages set by set, and the rows of them that are wanted. A chunk with times of its own is a group
+//! of one column.
 
 use std::ops::Range;
 
@@ -28,7 +29,10 @@ pub(crate) struct GroupReader {
     /// The groups that are loaded, and the batch of the plan that they belong to.
     unit: (usize, Range<usize>),
     pages: PageReader,
+    /// The chunk that has the times.
     time: Chunk,
+    /// The field whose values are in the same chunk; `None` in an aligned device.
+    plain: Option<usize>,
     chunks: Vec<Chunk>,
     /// The open group: rows and times as its metadata say.
     row_count: u64,
@@ -91,6 +95,7 @@ impl GroupReader {
             unit: (0, 0..0),
             pages: PageReader::new(limits),
             time: Chunk::default(),
+            plain: None,
             chunks: Vec::new(),
             row_count: 0,
             times: TimeRange::EMPTY,
@@ -99,6 +104,11 @@ impl GroupReader {
             pages_decoded: 0,
             pages_pruned: 0,
         }
+    }
+
+    /// Forgets what was loaded: the plan is about to be another one.
+    pub(crate) fn forget(&mut self) {
+        self.unit = (0, 0..0);
     }
 
     /// Opens a group of the plan. Reads it when it is not there yet, and with it the ones after it until there are `rows_ahead` rows.
@@ -116,13 +126,19 @@ impl GroupReader {
         let meta = &plan.groups()[group];
         (self.row_count, self.times) = (meta.row_count, meta.times);
         (self.rows_seen, self.last_time) = (0, None);
-        self.time = self.open_chunk(meta.time, "", file)?;
+        self.plain = meta.field;
         self.chunks.clear();
+        if let Some(field) = self.plain_field(fields) {
+            let name = &field.name;
+            self.time = self.open_chunk(meta.time, ChunkKind::Plain, name, file).map_err(|error| error.in_column(name))?;
+            return Ok(());
+        }
+        self.time = self.open_chunk(meta.time, ChunkKind::Time, "", file)?;
         for (place, field) in plan.chunks_of(group).iter().zip(fields) {
             let chunk = if place.is_absent() {
                 Chunk::default()
             } else {
-                self.open_chunk(*place, &field.name, file).map_err(|error| error.in_column(&field.name))?
+                self.open_chunk(*place, ChunkKind::Value, &field.name, file).map_err(|error| error.in_column(&field.name))?
             };
             self.chunks.push(chunk);
         }
@@ -151,7 +167,13 @@ impl GroupReader {
         Ok(())
     }
 
-    fn open_chunk<R: ReadAt>(&mut self, place: ChunkPlace, name: &str, file: &mut FileIo<R>) -> Result<Chunk> {
+    /// The field whose values are in the same chunk as the times.
+    fn plain_field<'a>(&self, fields: &'a [FieldColumn]) -> Option<&'a FieldColumn> {
+        let plain = self.plain?;
+        fields.iter().find(|field| field.index == plain)
+    }
+
+    fn open_chunk<R: ReadAt>(&mut self, place: ChunkPlace, kind: ChunkKind, name: &str, file: &mut FileIo<R>) -> Result<Chunk> {
         let offset = place.range.start;
         let left = file.reader.body_end().saturating_sub(offset);
         let in_header = |error: Error| error.at(FileOffset::new(offset)).in_place("chunk header");
@@ -188,12 +210,7 @@ impl GroupReader {
             has_pages: data_size > 0,
             ..Chunk::default()
         };
-        let is_aligned = match header.kind {
-            ChunkKind::Time => name.is_empty(),
-            ChunkKind::Value => !name.is_empty(),
-            ChunkKind::Plain => false,
-        };
-        if !is_aligned {
+        if header.kind != kind {
             return Err(in_header(Error::new(ErrorKind::Corrupt, "the marker is of another kind of chunk")));
         }
         let at = if header_size + data_size <= prefix_size {
@@ -253,7 +270,13 @@ impl GroupReader {
                 continue;
             }
             self.pages_decoded += 1;
-            self.pages.open(&self.time.body(bytes), row_count, times)?;
+            let body = self.time.body(bytes);
+            match self.plain_field(fields) {
+                None => self.pages.open(&body, row_count, times)?,
+                Some(field) => {
+                    self.pages.open_plain(&body, row_count, times).map_err(|error| error.in_column(&field.name))?;
+                }
+            }
             self.pages.select_times(window.times());
             window.take(&mut self.pages);
             if self.pages.selected_count() > 0 {
@@ -267,8 +290,12 @@ impl GroupReader {
     fn is_ruled_out(&self, test: &RowTest, fields: &[FieldColumn], row_count: u64) -> bool {
         let bytes = self.pieces.bytes();
         test.rules_out(&|position| {
-            let chunk = self.chunks.iter().zip(fields).find(|(_, field)| field.test_position == Some(position));
-            let Some((chunk, _)) = chunk else { return ALL_NULL };
+            let is_asked = |field: &FieldColumn| field.test_position == Some(position);
+            let chunk = match self.plain_field(fields) {
+                Some(field) => Some(&self.time).filter(|_| is_asked(field)),
+                None => self.chunks.iter().zip(fields).find(|(_, field)| is_asked(field)).map(|(chunk, _)| chunk),
+            };
+            let Some(chunk) = chunk else { return ALL_NULL };
             if chunk.page.uncompressed_size == 0 {
                 return ALL_NULL;
             }
@@ -316,6 +343,17 @@ impl GroupReader {
     ) -> Result<()> {
         let bytes = self.pieces.bytes();
         let (_, columns) = out.parts_mut();
+        if let Some(plain) = self.plain {
+            let page = self.time.value_page(bytes).filter(|_| self.pages.selected_count() > 0);
+            for field in fields.iter().filter(|field| asked(field)) {
+                let into = &mut columns[field.column];
+                match &page {
+                    Some(page) if field.index == plain => self.pages.append_plain(page, into)?,
+                    _ => self.pages.append_values(None, into)?,
+                }
+            }
+            return Ok(());
+        }
         for (chunk, field) in self.chunks.iter().zip(fields).filter(|(_, field)| asked(field)) {
             let page = chunk.value_page(bytes);
             self.pages_decoded += u64::from(page.is_some());

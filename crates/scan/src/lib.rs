@@ -1,4 +1,4 @@
-//! Table scans: the rows of many devices out of files and memtables, in one block that is lent again and again.
+//! Scans: the rows of many devices out of files and memtables, in one block that is lent again and again.
 //!
 //! What it is: the plan of what to read, few reads for it, and the order of rows. What it is not: it decodes no page (`page-reader`
 //! does), knows no write path and starts no thread.
@@ -13,9 +13,10 @@
 //! hold a wanted time are not read or not decoded; after the first devices of a shape the scan allocates nothing; [`ScanStats`] counts
 //! what was done.
 //!
-//! Start at [`TableScan`].
+//! Start at [`TableScan`], or for devices of the tree model at [`DeviceScan`].
 #![forbid(unsafe_code)]
 
+mod device_scan;
 mod devices;
 mod filter;
 mod group;
@@ -29,6 +30,7 @@ mod sources;
 mod stats;
 mod window;
 
+pub use device_scan::DeviceScan;
 pub use request::{ScanRequest, Source};
 pub use scan::TableScan;
 pub use stats::ScanStats;

@@ -42,16 +42,22 @@ impl ChunkPlace {
     }
 }
 
-/// The rows of one chunk group of a device: its time chunk. Its value chunks are `FilePlan::chunks_of`.
+/// The rows of one chunk group of a device: its time chunk. Its value chunks are `FilePlan::chunks_of`. Of a device that is not
+/// aligned, every chunk is a group of one column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Group {
+    /// The chunk that has the times.
     pub(crate) time: ChunkPlace,
+    /// The field whose values are in the same chunk as the times; `None` in an aligned device.
+    pub(crate) field: Option<usize>,
     pub(crate) row_count: u64,
     pub(crate) times: TimeRange,
     /// Bytes that are needed of it.
     pub(crate) size: u64,
     /// Which of its places lies last: a field, or `field_count` for the time chunk. Where that one ends is a guess.
     last: usize,
+    /// Where its places begin; a group of one column has none.
+    chunks_at: usize,
 }
 
 /// The devices of one file, in the order in which the scan visits them, and the plan for some of them.
@@ -81,7 +87,7 @@ pub(crate) struct FilePlan {
 #[derive(Default)]
 struct GroupTable {
     groups: Vec<Group>,
-    /// `field_count` places for each group.
+    /// `field_count` places for each group of an aligned device.
     chunks: Vec<ChunkPlace>,
     field_count: usize,
     /// `test_count` bounds for each group: what is known of the columns of the condition on rows.
@@ -92,6 +98,12 @@ struct GroupTable {
 impl GroupTable {
     /// Adds a group that has no value chunk yet.
     fn push(&mut self, group: Group) -> Result<()> {
+        self.bounds.resize(self.bounds.len() + self.test_count, ALL_NULL);
+        let group = Group { chunks_at: self.chunks.len(), ..group };
+        if group.field.is_some() {
+            self.groups.push(group);
+            return Ok(());
+        }
         if self.chunks.len() + self.field_count > PLACE_COUNT_MAX {
             let message = format!(
                 "{} chunk groups of {} columns are past the limit of {}; ask for fewer columns or less time",
@@ -103,8 +115,13 @@ impl GroupTable {
         }
         self.groups.push(group);
         self.chunks.resize(self.chunks.len() + self.field_count, ChunkPlace::default());
-        self.bounds.resize(self.bounds.len() + self.test_count, ALL_NULL);
         Ok(())
+    }
+
+    /// The places of the value chunks of a group.
+    fn chunks_of(&self, group: &Group) -> &[ChunkPlace] {
+        let count = if group.field.is_some() { 0 } else { self.field_count };
+        &self.chunks[group.chunks_at..group.chunks_at + count]
     }
 
     fn clear(&mut self) {
@@ -130,6 +147,15 @@ impl FilePlan {
             group_ends: Vec::new(),
             scratch: DeviceScratch::default(),
         }
+    }
+
+    /// Forgets its devices, for others with so many fields, and keeps its buffers.
+    pub(crate) fn restart(&mut self, field_count: usize, test_count: usize, file_size: u64) {
+        self.nodes.clear();
+        self.bytes_left = file_size;
+        (self.node_batch, self.group_batch) = (0..0, 0..0);
+        self.table.clear();
+        (self.table.field_count, self.table.test_count) = (field_count, test_count);
     }
 
     /// Adds the device that is visited after those before; `node` is its measurement root.
@@ -159,9 +185,9 @@ impl FilePlan {
         &self.table.groups
     }
 
-    /// The places of the value chunks of a group, one for each field.
+    /// The places of the value chunks of a group, one for each field; none when times and values share a chunk.
     pub(crate) fn chunks_of(&self, group: usize) -> &[ChunkPlace] {
-        &self.table.chunks[group * self.table.field_count..(group + 1) * self.table.field_count]
+        self.table.chunks_of(&self.table.groups[group])
     }
 
     /// True when statistics say that no row of the group meets the condition.
@@ -220,7 +246,7 @@ impl FilePlan {
             let group = &mut self.table.groups[index - 1];
             let place = match group.last {
                 last if last == self.table.field_count => &mut group.time,
-                last => &mut self.table.chunks[(index - 1) * self.table.field_count + last],
+                last => &mut self.table.chunks[group.chunks_at + last],
             };
             if place.range.start < next_start && next_start < place.range.end {
                 group.size -= place.range.end - next_start;

@@ -17,6 +17,8 @@ pub(crate) struct Projection {
     pub(crate) tags: Vec<TagColumn>,
     /// The other columns, ascending by name as files have them.
     pub(crate) fields: Vec<FieldColumn>,
+    /// The same, each as the only column of a block: for series with times of their own.
+    pub(crate) alone: Vec<FieldColumn>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +37,8 @@ pub(crate) struct Asked<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct FieldColumn {
     pub(crate) name: String,
+    /// Which field of the projection it is.
+    pub(crate) index: usize,
     /// In the block.
     pub(crate) column: usize,
     /// In the condition on rows.
@@ -59,7 +63,7 @@ impl Projection {
                     tags.push(TagColumn { tag: schema.tags().take_while(|&tag| tag < position).count(), column });
                 }
                 ColumnCategory::Field | ColumnCategory::Attribute => {
-                    fields.push(FieldColumn { name: schema_column.name.clone(), column, test_position: None });
+                    fields.push(FieldColumn { name: schema_column.name.clone(), index: 0, column, test_position: None });
                 }
                 ColumnCategory::Time => return Err(refused(schema, &schema_column.name, "is the time; every block has it")),
             }
@@ -79,7 +83,7 @@ impl Projection {
                     });
                     if column == work_layout.columns.len() {
                         let (name, data_type) = (schema_column.name.clone(), schema_column.data_type);
-                        fields.push(FieldColumn { name: name.clone(), column, test_position: None });
+                        fields.push(FieldColumn { name: name.clone(), index: 0, column, test_position: None });
                         work_layout.columns.push(BlockColumn { name, data_type });
                     }
                     let known = columns.iter().position(|other| *other == column);
@@ -94,10 +98,29 @@ impl Projection {
             None => None,
         };
         fields.sort_by(|left, right| left.name.cmp(&right.name));
-        for field in &mut fields {
+        for (index, field) in fields.iter_mut().enumerate() {
+            field.index = index;
             field.test_position = test.as_ref().and_then(|test| test.columns.iter().position(|column| *column == field.column));
         }
-        Ok(Self { layout, work_layout, test, tags, fields })
+        let alone = fields.iter().map(|field| FieldColumn { column: 0, test_position: None, ..field.clone() }).collect();
+        Ok(Self { layout, work_layout, test, tags, fields, alone })
+    }
+
+    /// What a block of one field alone looks like; of all of them when `field` is `None`.
+    pub(crate) fn stage_layout(&self, field: Option<usize>) -> BlockLayout {
+        let columns = match field {
+            Some(field) => vec![self.work_layout.columns[self.fields[field].column].clone()],
+            None => self.work_layout.columns.clone(),
+        };
+        BlockLayout { row_budget: 0, columns }
+    }
+
+    /// The fields in a block of this layout.
+    pub(crate) fn stage_fields(&self, field: Option<usize>) -> &[FieldColumn] {
+        match field {
+            Some(field) => &self.alone[field..=field],
+            None => &self.fields,
+        }
     }
 
     /// The fields that a block shows.

@@ -6,19 +6,24 @@
 //! run        parts of a cluster that ascend in time, of one source
 //! ```
 //!
+//! A series with times of its own is a part for each chunk, and such parts have one column; so the columns of a device that is not
+//! aligned come together as sources do.
+//!
 //! A cluster of one run is streamed straight into the lent block. Several runs are merged: rows that only one of them has go over as
-//! slices; of a time that several have, each column gets the latest value that is not null.
+//! slices, and so do rows at the same times if no column is in two of the runs; of a time that several have, each column gets the
+//! latest value that is not null.
 
 use std::ops::Range;
 
-use tsloom_block::{Block, BlockLayout};
+use tsloom_block::{Block, BlockLayout, Column};
 use tsloom_io::ReadAt;
 use tsloom_memtable::DeviceCursor;
 use tsloom_model::{Result, TimeRange};
 
 use crate::devices::DeviceEntry;
 use crate::group::GroupReader;
-use crate::projection::{Asked, Projection};
+use crate::plan::Group;
+use crate::projection::{Asked, FieldColumn, Projection};
 use crate::sources::{GroupRun, GroupState, OpenSource, Step, step_memtable};
 use crate::window::RowWindow;
 
@@ -29,6 +34,8 @@ struct Part {
     source: usize,
     /// Of a file: the group in its plan. Of a memtable: the cursor.
     index: usize,
+    /// The only field that it has; `None` when it has all.
+    field: Option<usize>,
     times: TimeRange,
 }
 
@@ -37,12 +44,20 @@ struct Run {
     /// The parts that are not read yet.
     parts: Range<usize>,
     source: usize,
+    /// The only field that it has; `None` when it has all.
+    field: Option<usize>,
     groups: GroupRun,
-    /// Rows of this run that were read and not given yet; the index of the next is `stage_at`. It has no columns until a run needs
-    /// it for the first time.
-    stage: Block,
+    /// Rows of this run that were read and not given yet; the index of the next is `stage_at`.
+    stage: Stage,
     stage_at: usize,
     is_ended: bool,
+}
+
+/// A block for the fields that a run has. It has no columns until a run needs it for the first time.
+struct Stage {
+    block: Block,
+    /// The field that its only column is of; `None` for all fields.
+    field: Option<usize>,
 }
 
 /// Reads one device after the other and keeps its buffers.
@@ -55,9 +70,28 @@ pub(crate) struct DeviceRows {
     /// The runs of the current cluster, oldest first; more than `run_count` are kept for their buffers.
     runs: Vec<Run>,
     run_count: usize,
+    /// The runs that have the least time, while they are merged, and which of them has which field.
+    same_time: Vec<usize>,
+    owners: Vec<Owner>,
+}
+
+/// Which of several runs has a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    None,
+    One(usize),
+    Several,
 }
 
 impl DeviceRows {
+    /// Forgets its blocks: those to come have other columns.
+    pub(crate) fn forget(&mut self) {
+        self.runs.clear();
+        self.run_count = 0;
+        self.parts.clear();
+        self.cluster = 0..0;
+    }
+
     /// Takes up a device. `entries` say which sources have it, oldest first.
     pub(crate) fn open<R: ReadAt>(
         &mut self,
@@ -76,14 +110,15 @@ impl DeviceRows {
                 OpenSource::File(file) => {
                     let groups = file.next_device(&projection.fields)?;
                     let metas = file.plan.groups()[groups.clone()].iter();
-                    self.parts.extend(groups.zip(metas).map(|(index, meta)| Part { source, index, times: meta.times }));
+                    let part = |(index, meta): (usize, &Group)| Part { source, index, field: meta.field, times: meta.times };
+                    self.parts.extend(groups.zip(metas).map(part));
                 }
                 OpenSource::Memtable(devices) => {
                     let device = &devices[entry.node.start as usize];
                     let times = device.time_range();
                     if window.times().overlaps(times) {
                         let names: Vec<&str> = projection.fields.iter().map(|field| field.name.as_str()).collect();
-                        self.parts.push(Part { source, index: self.cursors.len(), times });
+                        self.parts.push(Part { source, index: self.cursors.len(), field: None, times });
                         self.cursors.push(device.cursor(&names, window.times()));
                     }
                 }
@@ -114,6 +149,8 @@ impl DeviceRows {
                 runs: &mut self.runs[..self.run_count],
                 sources,
                 projection,
+                same_time: &mut self.same_time,
+                owners: &mut self.owners,
             };
             let step = if self.run_count == 1 { merge.stream(window, out, room)? } else { merge.merge(window, out, room)? };
             if step != Step::End {
@@ -139,33 +176,36 @@ impl DeviceRows {
             let part = self.parts[at];
             let follows = self.run_count > 0 && {
                 let before = self.parts[at - 1];
-                before.source == part.source && before.times.end < part.times.start
+                (before.source, before.field) == (part.source, part.field) && before.times.end < part.times.start
             };
             if follows {
                 self.runs[self.run_count - 1].parts.end = at + 1;
             } else {
-                self.add_run(at, part.source);
+                self.add_run(at);
             }
         }
         if self.run_count > 1 {
             self.give_readers(sources);
+        } else {
+            // What is not merged goes straight into the block, which has all fields.
+            self.runs[0].field = None;
         }
         true
     }
 
-    fn add_run(&mut self, part: usize, source: usize) {
+    /// Adds a run that begins with this part.
+    fn add_run(&mut self, at: usize) {
+        let Part { source, field, .. } = self.parts[at];
+        let groups = GroupRun { reader: 0, state: GroupState::Closed };
         if self.run_count == self.runs.len() {
-            let stage = Block::new(&BlockLayout { row_budget: 0, columns: Vec::new() });
-            let groups = GroupRun { reader: 0, state: GroupState::Closed };
-            self.runs.push(Run { parts: 0..0, source, groups, stage, stage_at: 0, is_ended: false });
+            let block = Block::new(&BlockLayout { row_budget: 0, columns: Vec::new() });
+            let stage = Stage { block, field: None };
+            self.runs.push(Run { parts: 0..0, source, field, groups, stage, stage_at: 0, is_ended: false });
         }
         let run = &mut self.runs[self.run_count];
-        run.parts = part..part + 1;
-        run.source = source;
-        run.groups = GroupRun { reader: 0, state: GroupState::Closed };
-        run.stage.clear();
-        run.stage_at = 0;
-        run.is_ended = false;
+        (run.parts, run.source, run.field, run.groups) = (at..at + 1, source, field, groups);
+        run.stage.block.clear();
+        (run.stage_at, run.is_ended) = (0, false);
         self.run_count += 1;
     }
 
@@ -193,6 +233,8 @@ struct Merge<'a, R: ReadAt> {
     runs: &'a mut [Run],
     sources: &'a mut [OpenSource<R>],
     projection: &'a Projection,
+    same_time: &'a mut Vec<usize>,
+    owners: &'a mut Vec<Owner>,
 }
 
 impl<R: ReadAt> Merge<'_, R> {
@@ -200,9 +242,11 @@ impl<R: ReadAt> Merge<'_, R> {
     fn step(&mut self, run: usize, window: &mut RowWindow, out: Option<&mut Block>, room: usize) -> Result<Step> {
         // What one run of several has may be overridden by another before the condition is asked.
         let test = self.projection.test.as_ref().filter(|_| self.runs.len() == 1);
-        let Run { parts: left, source, groups, stage, .. } = &mut self.runs[run];
-        let out = out.unwrap_or(stage);
-        let fields = &self.projection.fields;
+        let Run { parts: left, source, field, groups, stage, .. } = &mut self.runs[run];
+        let (fields, out) = match out {
+            Some(out) => (&self.projection.fields[..], out),
+            None => (self.projection.stage_fields(*field), &mut stage.block),
+        };
         match &mut self.sources[*source] {
             OpenSource::File(file) => {
                 let next_group = || left.next().map(|part| self.parts[part].index);
@@ -223,7 +267,7 @@ impl<R: ReadAt> Merge<'_, R> {
             if step != Step::Full || !out.is_empty() {
                 return Ok(step);
             }
-            self.runs[0].empty_stage(&self.projection.work_layout);
+            self.runs[0].empty_stage(self.projection);
             self.step(0, window, None, usize::MAX)?;
         }
         if room == 0 {
@@ -241,40 +285,91 @@ impl<R: ReadAt> Merge<'_, R> {
             for run in 0..self.runs.len() {
                 self.refill(run, window)?;
             }
-            let head = |run: &Run| run.stage.times().get(run.stage_at).copied();
-            let Some(time) = self.runs.iter().filter_map(head).min() else { break };
+            let Some(time) = self.runs.iter().filter_map(Run::head).min() else { break };
             if left == 0 {
                 return Ok(if room > 0 { Step::Rows } else { Step::Full });
             }
-            let mut with_time = self.runs.iter().enumerate().filter(|(_, run)| head(run) == Some(time)).map(|(index, _)| index);
-            let first = with_time.next().expect("the least time is that of a run");
-            if with_time.next().is_some() {
+            self.same_time.clear();
+            self.same_time.extend((0..self.runs.len()).filter(|run| self.runs[*run].head() == Some(time)));
+            let others = self.runs.iter().filter(|run| run.head() != Some(time));
+            let next_time = others.filter_map(Run::head).min();
+            left -= if let [alone] = self.same_time[..] {
+                let run = &mut self.runs[alone];
+                // No more than there is room for once the offset has taken its share.
+                let (skipped, given) = window.take_rows_into(run.count_before(next_time), left);
+                run.stage_at += skipped;
+                run.give(given, self.projection, out);
+                given
+            } else if self.fields_are_apart() {
+                let (skipped, given) = window.take_rows_into(self.count_same(next_time), left);
+                self.give_side_by_side(skipped, given, out);
+                given
+            } else {
                 let (_, given) = window.take_rows(1);
                 if given == 1 {
                     self.give_merged(time, out);
                 }
-                left -= given;
-                self.runs.iter_mut().filter(|run| head(run) == Some(time)).for_each(|run| run.stage_at += 1);
-                continue;
-            }
-            let others = self.runs.iter().enumerate().filter(|(index, _)| *index != first);
-            let next_time = others.filter_map(|(_, run)| head(run)).min();
-            let run = &mut self.runs[first];
-            let times = &run.stage.times()[run.stage_at..];
-            let alone = next_time.map_or(times.len(), |next| times.partition_point(|time| *time < next));
-            // No more than there is room for once the offset has taken its share.
-            let (skipped, given) = window.take_rows_into(alone, left);
-            run.stage_at += skipped;
-            run.give(given, self.projection, out);
-            left -= given;
+                self.same_time.iter().for_each(|run| self.runs[*run].stage_at += 1);
+                given
+            };
         }
         Ok(if left < room { Step::Rows } else { Step::End })
+    }
+
+    /// True when no field is in two of the runs that have the least time. `owners` tell then which has which.
+    fn fields_are_apart(&mut self) -> bool {
+        self.owners.clear();
+        self.owners.resize(self.projection.fields.len(), Owner::None);
+        for &run in self.same_time.iter() {
+            let Some(field) = self.runs[run].field else { return false };
+            self.owners[field] = match self.owners[field] {
+                Owner::None => Owner::One(run),
+                Owner::One(_) | Owner::Several => Owner::Several,
+            };
+        }
+        !self.owners.contains(&Owner::Several)
+    }
+
+    /// How many of the next rows have the same times in all of the runs that have the least one, and come before `next_time`.
+    fn count_same(&self, next_time: Option<i64>) -> usize {
+        let (first, others) = self.same_time.split_first().expect("a run has the least time");
+        let first = &self.runs[*first];
+        let times = &first.stage_times()[..first.count_before(next_time)];
+        others.iter().fold(times.len(), |count, run| {
+            let theirs = self.runs[*run].stage_times();
+            let count = count.min(theirs.len());
+            if times[..count] == theirs[..count] {
+                return count;
+            }
+            times[..count].iter().zip(theirs).take_while(|(left, right)| left == right).count()
+        })
+    }
+
+    /// Leaves out rows of the runs that have the least time, then moves rows on, each run its fields.
+    fn give_side_by_side(&mut self, skipped: usize, given: usize, out: &mut Block) {
+        self.same_time.iter().for_each(|run| self.runs[*run].stage_at += skipped);
+        let (times, columns) = out.parts_mut();
+        times.extend_from_slice(&self.runs[self.same_time[0]].stage_times()[..given]);
+        for field in &self.projection.fields {
+            let into = &mut columns[field.column];
+            match self.owners[field.index] {
+                Owner::One(run) => {
+                    let run = &self.runs[run];
+                    assert!(
+                        into.extend_from(run.stage.block.column(0), run.stage_at, given),
+                        "the stage has the type of the field"
+                    );
+                }
+                Owner::None | Owner::Several => into.push_nulls(given),
+            }
+        }
+        self.same_time.iter().for_each(|run| self.runs[*run].stage_at += given);
     }
 
     /// Reads on when the stage of a run is used up.
     fn refill(&mut self, run: usize, window: &RowWindow) -> Result<()> {
         while self.runs[run].stage_left() == 0 && !self.runs[run].is_ended {
-            self.runs[run].empty_stage(&self.projection.work_layout);
+            self.runs[run].empty_stage(self.projection);
             // Rows are counted after they are merged.
             let room = if matches!(self.sources[self.runs[run].source], OpenSource::Memtable(_)) { 4096 } else { usize::MAX };
             let step = self.step(run, &mut window.of_times(), None, room)?;
@@ -287,13 +382,12 @@ impl<R: ReadAt> Merge<'_, R> {
     fn give_merged(&mut self, time: i64, out: &mut Block) {
         let (times, columns) = out.parts_mut();
         times.push(time);
-        let row_of = |run: &Run| (run.stage.times().get(run.stage_at) == Some(&time)).then_some(run.stage_at);
         for field in &self.projection.fields {
             let into = &mut columns[field.column];
-            let newest = self.runs.iter().rev().find_map(|run| {
-                let row = row_of(run)?;
-                let column = run.stage.column(field.column);
-                (!column.is_null(row)).then(|| column.value(row))
+            let newest = self.same_time.iter().rev().find_map(|run| {
+                let run = &self.runs[*run];
+                let column = run.column_of(field)?;
+                (!column.is_null(run.stage_at)).then(|| column.value(run.stage_at))
             });
             assert!(into.push(newest.unwrap_or_default()), "the stage has the types of the block");
         }
@@ -301,27 +395,53 @@ impl<R: ReadAt> Merge<'_, R> {
 }
 
 impl Run {
-    fn stage_left(&self) -> usize {
-        self.stage.row_count() - self.stage_at
+    fn stage_times(&self) -> &[i64] {
+        &self.stage.block.times()[self.stage_at..]
     }
 
-    fn empty_stage(&mut self, layout: &BlockLayout) {
-        if self.stage.columns().len() != layout.columns.len() {
-            self.stage = Block::new(&BlockLayout { row_budget: 0, columns: layout.columns.clone() });
+    fn stage_left(&self) -> usize {
+        self.stage_times().len()
+    }
+
+    /// The next time.
+    fn head(&self) -> Option<i64> {
+        self.stage_times().first().copied()
+    }
+
+    /// How many of the next rows come before `time`.
+    fn count_before(&self, time: Option<i64>) -> usize {
+        let times = self.stage_times();
+        time.map_or(times.len(), |limit| times.partition_point(|time| *time < limit))
+    }
+
+    fn empty_stage(&mut self, projection: &Projection) {
+        let has_columns = !self.stage.block.columns().is_empty();
+        if !has_columns || self.stage.field != self.field {
+            self.stage = Stage { block: Block::new(&projection.stage_layout(self.field)), field: self.field };
         }
-        self.stage.clear();
+        self.stage.block.clear();
         self.stage_at = 0;
+    }
+
+    /// The column of a field, if the run has it.
+    fn column_of(&self, field: &FieldColumn) -> Option<&Column> {
+        match self.field {
+            None => Some(self.stage.block.column(field.column)),
+            Some(only) => (only == field.index).then(|| self.stage.block.column(0)),
+        }
     }
 
     /// Moves the next `count` rows of the stage to `out`.
     fn give(&mut self, count: usize, projection: &Projection, out: &mut Block) {
-        let (start, end) = (self.stage_at, self.stage_at + count);
         let (times, columns) = out.parts_mut();
-        times.extend_from_slice(&self.stage.times()[start..end]);
+        times.extend_from_slice(&self.stage_times()[..count]);
         for field in &projection.fields {
-            let from = self.stage.column(field.column);
-            assert!(columns[field.column].extend_from(from, start, count), "the stage has the types of the block");
+            let into = &mut columns[field.column];
+            match self.column_of(field) {
+                Some(from) => assert!(into.extend_from(from, self.stage_at, count), "the stage has the types of the block"),
+                None => into.push_nulls(count),
+            }
         }
-        self.stage_at = end;
+        self.stage_at += count;
     }
 }

@@ -98,7 +98,7 @@ impl<R: ReadAt> TableScan<R> {
                 Source::File(reader) => {
                     let mut file = FileIo::new(reader);
                     if !window.is_done() {
-                        list_file(&mut devices, index, &mut file, schema.name(), filter.as_ref())
+                        list_file(&mut devices, index, &mut file, Some(schema.name()), filter.as_ref())
                             .map_err(|error| file.reader.blame(error))?;
                     }
                     let readers = vec![GroupReader::new(*file.reader.limits())];
@@ -146,6 +146,45 @@ impl<R: ReadAt> TableScan<R> {
         })
     }
 
+    /// Starts a scan over files that has no device yet: [`turn_to`](Self::turn_to) gives it one after the other.
+    pub(crate) fn of_none(files: impl IntoIterator<Item = Arc<FileReader<R>>>, request: &ScanRequest) -> Result<Self> {
+        let schema = TableSchema::from_stored("", Vec::new())?;
+        let request = ScanRequest { columns: Some(Vec::new()), filter: None, values: None, ..request.clone() };
+        Self::open(schema, files.into_iter().map(Source::File), &request)
+    }
+
+    /// Goes on with another device, whose columns are another schema. Offset and limit go on counting; so does what was done.
+    pub(crate) fn turn_to(&mut self, schema: TableSchema, device: DeviceList, request: &ScanRequest) -> Result<()> {
+        self.projection = Projection::new(&schema, request)?;
+        self.schema = schema;
+        self.devices = device;
+        self.rows.forget();
+        let test_count = self.projection.test.as_ref().map_or(0, |test| test.columns.len());
+        for source in &mut self.sources {
+            if let OpenSource::File(file) = source {
+                file.plan.restart(self.projection.fields.len(), test_count, file.file.reader.size());
+                file.readers.iter_mut().for_each(GroupReader::forget);
+                file.visited = 0;
+            }
+        }
+        for entry in (0..self.devices.len()).flat_map(|device| self.devices.entries(device)) {
+            if let OpenSource::File(file) = &mut self.sources[entry.source as usize] {
+                file.plan.add_device(entry.node);
+            }
+        }
+        let is_filtered = self.projection.test.is_some() || request.row_policy == RowPolicy::DropAllNull;
+        self.filtered = is_filtered.then(|| FilteredRows::new(&self.projection, request.row_policy));
+        (self.current, self.lent_device, self.next_device) = (None, None, 0);
+        self.lent_id.take();
+        (self.is_lent, self.is_ended) = (false, false);
+        Ok(())
+    }
+
+    /// True when no more rows are wanted, whatever the devices have.
+    pub(crate) fn is_done(&self) -> bool {
+        self.window.is_done()
+    }
+
     /// Starts a scan of one table of one file, by the schema that the file has.
     ///
     /// # Errors
@@ -164,24 +203,24 @@ impl<R: ReadAt> TableScan<R> {
     /// # Errors
     /// What is damaged or cannot be read, with file, offset and column. The scan is over then.
     pub fn next_block(&mut self) -> Result<Option<&Block>> {
+        self.advance()?;
+        Ok(self.lent())
+    }
+
+    /// Fills the next block. False when there is none.
+    pub(crate) fn advance(&mut self) -> Result<bool> {
         self.is_lent = false;
-        if self.is_ended {
-            return Ok(None);
+        if !self.is_ended {
+            self.is_ended = true;
+            self.is_lent = self.fill()?;
+            self.is_ended = !self.is_lent;
         }
-        match self.fill() {
-            Ok(true) => {
-                self.is_lent = true;
-                Ok(self.block.current())
-            }
-            Ok(false) => {
-                self.is_ended = true;
-                Ok(None)
-            }
-            Err(error) => {
-                self.is_ended = true;
-                Err(error)
-            }
-        }
+        Ok(self.is_lent)
+    }
+
+    /// The block that was filled last, if there was one.
+    pub(crate) fn lent(&self) -> Option<&Block> {
+        self.block.current().filter(|_| self.is_lent)
     }
 
     /// Fills the block with the next rows. False when there are none.

@@ -287,6 +287,21 @@ impl DeviceCursor {
         self.levels[self.depth - 1].current()
     }
 
+    /// Where the measurement root of this device lies: first byte and one past the last.
+    pub fn node(&self) -> (u64, u64) {
+        self.node
+    }
+
+    /// Reads the metadata of all series of the device whose measurement root is this [`node`](Self::node), wherever the walk is.
+    ///
+    /// # Errors
+    /// When it contradicts itself or cannot be read.
+    pub fn read_series_at<R: ReadAt>(&mut self, reader: &FileReader<R>, node: (u64, u64), into: &mut DeviceSeries) -> Result<()> {
+        // Each device has the whole area to itself: who comes by a list of nodes has checked that they do not overlap.
+        (self.node, self.budget) = (node, None);
+        self.read_series(reader, into)
+    }
+
     /// Reads the metadata of all series of this device.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tsloom_encoding::WireReader;
 use tsloom_format::{ChunkMeta, ChunkMetas, HEAD_SIZE, SeriesLayout, SeriesType, StatisticsRef};
-use tsloom_model::{Error, ErrorKind, FileOffset, Grouped, Result};
+use tsloom_model::{DataType, Error, ErrorKind, FileOffset, Grouped, Result};
 
 /// The metadata of all series of one device, ascending by name, so the time column of an aligned device comes first.
 ///
@@ -56,6 +56,16 @@ impl DeviceSeries {
     pub fn time(&self) -> Option<SeriesRef<'_>> {
         let first = SeriesRef { bytes: &self.bytes, entry: self.entries.first()? };
         (first.series_type() == SeriesType::Time && first.name_bytes().is_empty()).then_some(first)
+    }
+
+    /// True when the columns share one time column.
+    pub fn is_aligned(&self) -> bool {
+        self.time().is_some()
+    }
+
+    /// Names and types of the columns, in order, without the time column.
+    pub fn columns(&self) -> impl Iterator<Item = (&str, DataType)> {
+        self.iter().filter_map(|series| Some((series.name(), series.series_type().data_type()?)))
     }
 
     /// The position of the series of this name.

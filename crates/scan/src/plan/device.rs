@@ -1,7 +1,7 @@
 //! From the series metadata of one device to its chunk groups.
 
 use tsloom_encoding::WireReader;
-use tsloom_format::{ChunkMeta, SeriesMetadata};
+use tsloom_format::{ChunkMeta, SeriesMetadata, SeriesType};
 use tsloom_model::{Error, ErrorKind, FileOffset, Result, TimeRange};
 
 use super::{ChunkPlace, Group, GroupTable};
@@ -14,6 +14,9 @@ const PRUNED: u32 = u32::MAX;
 /// How far a chunk of unknown size is read at least and at most, when nothing else tells.
 const GUESS_MIN: u64 = 256;
 const GUESS_MAX: u64 = 256 << 10;
+/// A row of a series with times of its own, when nothing compresses, and what is read at most before its chunk's size is known.
+const PLAIN_ROW_SIZE: u64 = 17;
+const PLAIN_GUESS_MAX: u64 = 1 << 20;
 
 /// What is known about the device that is being read.
 #[derive(Default)]
@@ -37,6 +40,17 @@ pub(super) struct DeviceWalk<'a> {
     first: usize,
     /// The field whose name is expected next.
     next_field: usize,
+    /// What the first series said.
+    kind: Option<DeviceKind>,
+}
+
+/// How the series of a device have their times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DeviceKind {
+    /// The first series has those of all.
+    Aligned,
+    /// Each has its own.
+    Plain,
 }
 
 impl<'a> DeviceWalk<'a> {
@@ -50,37 +64,46 @@ impl<'a> DeviceWalk<'a> {
         scratch.times.clear();
         scratch.others.clear();
         let first = table.groups.len();
-        Self { fields, time, body_end, table, scratch, first, next_field: 0 }
+        Self { fields, time, body_end, table, scratch, first, next_field: 0, kind: None }
     }
 
     pub(super) fn run(mut self, pieces: &Pieces, runs: &[ByteRange]) -> Result<()> {
-        let mut has_time = false;
         for &run in runs {
             let bytes = pieces.get(run).expect("the runs of the batch were loaded");
             let mut wire = WireReader::with_base(bytes, run.start as usize);
             while !wire.is_empty() {
                 let at = FileOffset::new(wire.position() as u64);
-                let expected = self.fields.get(self.next_field).filter(|_| has_time).map_or("", |field| field.name.as_str());
-                let series = SeriesMetadata::parse_expecting(&mut wire, expected)
+                let expected = self.fields.get(self.next_field).filter(|_| self.kind.is_some());
+                let series = SeriesMetadata::parse_expecting(&mut wire, expected.map_or("", |field| field.name.as_str()))
                     .map_err(|error| error.at(at).in_place("series metadata"))?;
-                if !has_time {
-                    has_time = true;
-                    self.time_series(&series).map_err(|error| error.at(at).in_place("series metadata"))?;
-                } else {
-                    self.value_series(&series)
-                        .map_err(|error| error.at(at).in_place("series metadata").in_column(series.measurement))?;
-                }
+                self.series(&series).map_err(|error| {
+                    let error = error.at(at).in_place("series metadata");
+                    if series.is_time() { error } else { error.in_column(series.measurement) }
+                })?;
             }
         }
-        self.find_ends();
+        match self.kind {
+            Some(DeviceKind::Plain) => self.find_ends_of_plain(),
+            _ => self.find_ends(),
+        }
         Ok(())
     }
 
-    fn time_series(&mut self, series: &SeriesMetadata<'_>) -> Result<()> {
-        if !series.is_time() {
-            let message = format!("the device is not aligned: its first series is {:?}", series.measurement);
-            return Err(Error::new(ErrorKind::Unsupported, message));
+    fn series(&mut self, series: &SeriesMetadata<'_>) -> Result<()> {
+        match self.kind {
+            None if series.is_time() => {
+                self.kind = Some(DeviceKind::Aligned);
+                self.time_series(series)
+            }
+            Some(DeviceKind::Aligned) => self.value_series(series),
+            None | Some(DeviceKind::Plain) => {
+                self.kind = Some(DeviceKind::Plain);
+                self.plain_series(series)
+            }
         }
+    }
+
+    fn time_series(&mut self, series: &SeriesMetadata<'_>) -> Result<()> {
         for chunk in series.chunks() {
             let chunk = chunk?;
             if self.scratch.times.last().is_some_and(|last| last.0 >= chunk.offset) {
@@ -92,11 +115,38 @@ impl<'a> DeviceWalk<'a> {
                 group = self.table.groups.len() as u32;
                 let range = self.place(chunk.offset)?;
                 let row_count = u64::from(chunk.statistics.count());
-                self.table.push(Group { time: ChunkPlace { range }, row_count, times, size: 0, last: 0 })?;
-            } else if times.start > times.end && chunk.statistics.count() > 0 {
-                return Err(Error::new(ErrorKind::Corrupt, format!("times go from {} back to {}", times.start, times.end)));
+                let time = ChunkPlace { range };
+                self.table.push(Group { time, field: None, row_count, times, size: 0, last: 0, chunks_at: 0 })?;
+            } else {
+                check_not_wanted(&chunk)?;
             }
             self.scratch.times.push((chunk.offset, group));
+        }
+        Ok(())
+    }
+
+    /// Every chunk of a series with times of its own is a group.
+    fn plain_series(&mut self, series: &SeriesMetadata<'_>) -> Result<()> {
+        if series.series_type == SeriesType::Time {
+            return Err(Error::new(ErrorKind::Corrupt, "a time column among series that have times of their own"));
+        }
+        let field = self.field_of(series.measurement);
+        for chunk in series.chunks() {
+            let chunk = chunk?;
+            let times = chunk.statistics.time_range();
+            let Some(field) = field.filter(|_| self.time.overlaps(times)) else {
+                check_not_wanted(&chunk)?;
+                self.scratch.others.push(chunk.offset);
+                continue;
+            };
+            let time = ChunkPlace { range: self.place(chunk.offset)? };
+            let row_count = u64::from(chunk.statistics.count());
+            let last = self.fields.len();
+            self.table.push(Group { time, field: Some(field), row_count, times, size: 0, last, chunks_at: 0 })?;
+            if let Some(position) = self.fields[field].test_position {
+                let group = self.table.groups.len() - 1;
+                self.table.bounds[group * self.table.test_count + position] = chunk_bounds(&chunk.statistics, row_count);
+            }
         }
         Ok(())
     }
@@ -132,7 +182,8 @@ impl<'a> DeviceWalk<'a> {
             return Ok(());
         }
         let range = self.place(chunk.offset)?;
-        let place = &mut self.table.chunks[group as usize * self.fields.len() + field];
+        let places_at = self.table.groups[group as usize].chunks_at;
+        let place = &mut self.table.chunks[places_at + field];
         if !place.is_absent() {
             let message = format!("a second chunk of the column in one chunk group, at {}", FileOffset::new(chunk.offset));
             return Err(Error::new(ErrorKind::Corrupt, message));
@@ -189,13 +240,14 @@ impl<'a> DeviceWalk<'a> {
             order.clear();
             order.extend(self.scratch.others.iter());
             order.extend(self.scratch.times.iter().map(|time| time.0));
-            let wanted = &self.table.chunks[self.first * field_count..];
+            let places_at = self.table.groups.get(self.first).map_or(self.table.chunks.len(), |group| group.chunks_at);
+            let wanted = &self.table.chunks[places_at..];
             order.extend(wanted.iter().filter(|chunk| !chunk.is_absent()).map(|chunk| chunk.range.start));
             order.sort_unstable();
         }
         for index in self.first..self.table.groups.len() {
             let group = &mut self.table.groups[index];
-            let chunks = &mut self.table.chunks[index * field_count..(index + 1) * field_count];
+            let chunks = &mut self.table.chunks[group.chunks_at..group.chunks_at + field_count];
             let order = &mut self.scratch.order;
             if !knows_others {
                 order.clear();
@@ -244,4 +296,30 @@ impl<'a> DeviceWalk<'a> {
             group.size += place.size();
         }
     }
+
+    /// A chunk ends where the next one of the device begins, unless that is too far off: other devices may lie between.
+    fn find_ends_of_plain(&mut self) {
+        let order = &mut self.scratch.order;
+        order.clear();
+        order.extend(self.scratch.others.iter());
+        order.extend(self.table.groups[self.first..].iter().map(|group| group.time.range.start));
+        order.sort_unstable();
+        for group in &mut self.table.groups[self.first..] {
+            let range = &mut group.time.range;
+            let after = order.partition_point(|offset| *offset <= range.start);
+            let next = order.get(after).map_or(self.body_end, |offset| *offset);
+            let guess = group.row_count.saturating_mul(PLAIN_ROW_SIZE).saturating_add(GUESS_MIN).min(PLAIN_GUESS_MAX);
+            range.end = range.start.saturating_add(guess).min(next).min(self.body_end);
+            group.size = range.size();
+        }
+    }
+}
+
+/// A chunk that is passed over has no rows, or rows whose times make sense.
+fn check_not_wanted(chunk: &ChunkMeta<'_>) -> Result<()> {
+    let times = chunk.statistics.time_range();
+    if times.start > times.end && chunk.statistics.count() > 0 {
+        return Err(Error::new(ErrorKind::Corrupt, format!("times go from {} back to {}", times.start, times.end)));
+    }
+    Ok(())
 }

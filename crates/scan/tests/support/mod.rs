@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 use tsloom_block::Block;
 use tsloom_file::FileReader;
-use tsloom_model::{ColumnCategory, ColumnSchema, DataType, Date, Limits, Result, TableSchema, Value};
+use tsloom_model::{ColumnCategory, ColumnSchema, DataType, Date, DeviceId, Limits, Result, TableSchema, Value};
 use tsloom_scan::{ScanRequest, TableScan};
 
 /// A cell that can be compared bit for bit.
@@ -264,4 +264,96 @@ fn cell_of_java(json: &Json, data_type: DataType) -> Cell {
 
 fn hex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
+}
+
+/// A device of the tree model: its columns by name, and its rows with equal times merged.
+pub struct TreeDevice {
+    pub id: DeviceId,
+    pub is_aligned: bool,
+    pub columns: Vec<String>,
+    pub rows: Vec<Row>,
+}
+
+/// Cells by time and column, the latest value that is not null of each.
+#[derive(Default)]
+struct Cells {
+    columns: BTreeMap<String, DataType>,
+    rows: BTreeMap<i64, BTreeMap<String, Cell>>,
+    is_aligned: bool,
+}
+
+impl Cells {
+    fn put(&mut self, time: i64, name: &str, cell: Cell) {
+        let row = self.rows.entry(time).or_default();
+        if cell != Cell::Null {
+            row.insert(name.to_owned(), cell);
+        }
+    }
+
+    fn device(self, id: DeviceId) -> TreeDevice {
+        let columns: Vec<String> = self.columns.into_keys().collect();
+        let rows = self.rows.into_iter().map(|(time, mut cells)| {
+            let cells = columns.iter().map(|name| cells.remove(name).unwrap_or(Cell::Null)).collect();
+            Row { time, cells }
+        });
+        TreeDevice { id, is_aligned: self.is_aligned, rows: rows.collect(), columns }
+    }
+}
+
+/// The devices of a fixture of Java, by id.
+pub fn tree_java(name: &str) -> Vec<TreeDevice> {
+    let mut devices: BTreeMap<DeviceId, Cells> = BTreeMap::new();
+    for line in &lines(name)[1..] {
+        let segments = line["device"].as_array().unwrap().iter().map(Json::as_str);
+        let cells = devices.entry(DeviceId::from_segments(segments)).or_default();
+        cells.is_aligned = line["kind"] == "aligned";
+        for chunk in line["chunks"].as_array().unwrap() {
+            let times = chunk["times"].as_array().unwrap().iter().map(|time| time.as_i64().unwrap());
+            if !cells.is_aligned {
+                let data_type: DataType = line["type"].as_str().unwrap().parse().unwrap();
+                let column = line["measurement"].as_str().unwrap();
+                cells.columns.insert(column.to_owned(), data_type);
+                times.zip(chunk["values"].as_array().unwrap()).for_each(|(time, value)| {
+                    cells.put(time, column, cell_of_java(value, data_type));
+                });
+                continue;
+            }
+            times.clone().for_each(|time| cells.put(time, "", Cell::Null));
+            for (column, values) in chunk["columns"].as_array().unwrap().iter().zip(chunk["values"].as_array().unwrap()) {
+                let Some(column_name) = column.get("name").and_then(Json::as_str) else { continue };
+                let data_type: DataType = column["type"].as_str().unwrap().parse().unwrap();
+                cells.columns.insert(column_name.to_owned(), data_type);
+                times.clone().zip(values.as_array().unwrap()).for_each(|(time, value)| {
+                    cells.put(time, column_name, cell_of_java(value, data_type));
+                });
+            }
+        }
+    }
+    devices.into_iter().map(|(id, cells)| cells.device(id)).collect()
+}
+
+/// The devices of a fixture of C++, by id; none when it is of the table model.
+pub fn tree_cpp(name: &str) -> Vec<TreeDevice> {
+    let mut devices: BTreeMap<DeviceId, Cells> = BTreeMap::new();
+    for line in lines(name) {
+        if let Some(schema) = line.get("schema") {
+            let Some(path) = schema["device"].as_str() else { return Vec::new() };
+            let cells = devices.entry(DeviceId::from_path(path)).or_default();
+            cells.is_aligned = name.ends_with("tree_aligned");
+            for column in schema["columns"].as_array().unwrap() {
+                cells
+                    .columns
+                    .insert(column["name"].as_str().unwrap().to_owned(), column["type"].as_str().unwrap().parse().unwrap());
+            }
+            continue;
+        }
+        let cells = devices.get_mut(&DeviceId::from_path(line["device"].as_str().unwrap())).unwrap();
+        let time = line["time"].as_i64().unwrap();
+        cells.put(time, "", Cell::Null);
+        for (column, value) in line["fields"].as_object().unwrap() {
+            let cell = cell_of_cpp(value, cells.columns[column]);
+            cells.put(time, column, cell);
+        }
+    }
+    devices.into_iter().map(|(id, cells)| cells.device(id)).collect()
 }
