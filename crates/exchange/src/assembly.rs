@@ -91,6 +91,12 @@ impl Assembly {
         !self.whole && !self.parts.is_empty()
     }
 
+    /// Gives the buffers of the whole block away and takes `empty` in their place, so that neither side allocates.
+    pub fn swap_parts(&mut self, empty: &mut Vec<Buffer>) {
+        std::mem::swap(&mut self.parts, empty);
+        self.start_next();
+    }
+
     fn start_next(&mut self) {
         self.parts.clear();
         (self.byte_count, self.chunk_count, self.whole) = (0, 0, false);

@@ -14,6 +14,8 @@ mod block;
 mod control;
 mod frame;
 mod mailbox;
+#[cfg(feature = "net")]
+pub mod net;
 mod pool;
 mod state;
 

@@ -60,11 +60,17 @@ impl BlockDecoder {
     /// # Errors
     /// `Truncated` and `Corrupt` with the position in the payload; `LimitExceeded` when the pool has no room.
     pub fn decode(&mut self, chunks: Chunks<'_>, pool: &BufferPool) -> Result<&BlockView> {
-        self.view.columns.clear(); // lets go of the buffers of the last block first
-        self.view.times = Bytes::new();
+        self.release();
         let mut sections = Sections { chunks, pool, at: 0, part: 0, part_start: 0, byte_count: chunks.byte_count() };
         self.read(&mut sections).map_err(|error| error.at(FileOffset::new(sections.at as u64)).in_place("block"))?;
         Ok(&self.view)
+    }
+
+    /// Lets go of the buffers of the last block.
+    pub fn release(&mut self) {
+        self.view.columns.clear();
+        self.view.times = Bytes::new();
+        self.view.row_count = 0;
     }
 
     fn read(&mut self, sections: &mut Sections<'_>) -> Result<()> {
