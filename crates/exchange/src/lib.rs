@@ -18,6 +18,7 @@ mod mailbox;
 pub mod net;
 mod pool;
 mod state;
+mod writer;
 
 pub use assembly::{Assembly, Chunks};
 pub use block::{BlockDecoder, BlockEncoder, BlockView, ColumnPart, EncodedBlock};
@@ -26,3 +27,4 @@ pub use frame::{Frame, FrameHead, FrameKind, FrameReader, FrameWriter, HEADER_LE
 pub use mailbox::{Last, MailboxOptions, Received, ReceivingMailbox, SendingMailbox, Sent, mailbox};
 pub use pool::{Buffer, BufferMut, BufferPool, PoolUsage};
 pub use state::{End, ReceiverActions, ReceiverEvent, ReceiverState, SenderActions, SenderEvent, SenderState};
+pub use writer::{ChunkedWriter, PresizedWriter};
