@@ -10,10 +10,10 @@ mod samples;
 use std::collections::BTreeMap;
 
 use decode::{chunk_at, column, times};
-use samples::{Cell, Row, Sample};
+use samples::{Row, Sample};
 use tsloom_file::{DeviceSeries, FileReader, FileWriter, Recovery, SeriesRef, WriterOptions};
 use tsloom_format::SeriesType;
-use tsloom_model::{ColumnSchema, DataType, DeviceId, Encoding, ErrorKind, Limits, TableSchema};
+use tsloom_model::{Cell, ColumnSchema, DataType, DeviceId, Encoding, ErrorKind, Limits, TableSchema};
 
 type Reader = FileReader<Vec<u8>>;
 

@@ -44,5 +44,5 @@ pub use predicate::{Predicate, TagRef, tag};
 pub use row_filter::{ColumnBounds, FieldRef, Literal, Possible, RowFilter, ValueRange, field};
 pub use schema::{ColumnSchema, TableSchema, TableSchemaBuilder};
 pub use time::{FileOffset, RowPolicy, TimeRange};
-pub use value::Value;
+pub use value::{Cell, Value};
 pub use values::{TextRef, TextValues, Values, ValuesRef};

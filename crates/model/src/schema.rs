@@ -20,7 +20,8 @@ pub struct ColumnSchema {
 }
 
 impl ColumnSchema {
-    /// A TAG: STRING, PLAIN, LZ4 (as upstream writes them; no chunk is ever stored).
+    /// A TAG: STRING, PLAIN, LZ4 (as upstream writes them; no chunk is ever stored). TEXT and BLOB are taken where others made them
+    /// so: a tag is its text in the device id, whatever the column says.
     pub fn tag(name: impl Into<String>) -> Self {
         Self { category: ColumnCategory::Tag, ..Self::field(name, DataType::String) }
     }
@@ -96,7 +97,7 @@ impl TableSchema {
                 );
             }
             if column.category == ColumnCategory::Tag && !column.data_type.is_text() {
-                return Err(self.refuse(&column.name, format!("a TAG is a STRING, not a {}", column.data_type)));
+                return Err(self.refuse(&column.name, format!("a TAG is text, not {}", column.data_type)));
             }
         }
         Ok(())
@@ -187,8 +188,8 @@ impl TableSchemaBuilder {
     /// The schema, with table and column names in lower case.
     ///
     /// # Errors
-    /// [`ErrorKind::SchemaMismatch`] for an empty name, two names that are equal in lower case, a TAG that is no text, or an
-    /// encoding that does not fit its type.
+    /// [`ErrorKind::SchemaMismatch`] for an empty name, two names that are equal in lower case, a TAG that is no text (STRING, TEXT
+    /// or BLOB), or an encoding that does not fit its type.
     pub fn build(self) -> Result<TableSchema> {
         let name = self.name.to_lowercase();
         if name.is_empty() {
@@ -236,7 +237,7 @@ mod tests {
         );
         check_refused(
             table().column(ColumnSchema { category: ColumnCategory::Tag, ..ColumnSchema::field("c", DataType::Int32) }),
-            "column c: a TAG is a STRING, not a INT32",
+            "column c: a TAG is text, not INT32",
         );
         check_refused(TableSchema::builder(""), "a table needs a name");
     }

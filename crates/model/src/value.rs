@@ -1,4 +1,4 @@
-//! One cell, borrowed.
+//! One cell, borrowed or owned.
 
 use std::fmt;
 
@@ -29,6 +29,55 @@ pub enum Value<'a> {
     Double(f64),
     /// TEXT, STRING, BLOB
     Text(&'a [u8]),
+}
+
+/// One cell that owns its text: for rows that must wait. [`Value`] borrows it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Cell {
+    /// No value.
+    #[default]
+    Null,
+    /// BOOLEAN
+    Boolean(bool),
+    /// INT32, DATE
+    Int32(i32),
+    /// INT64, TIMESTAMP
+    Int64(i64),
+    /// FLOAT
+    Float(f32),
+    /// DOUBLE
+    Double(f64),
+    /// TEXT, STRING, BLOB
+    Text(Vec<u8>),
+}
+
+impl Cell {
+    /// The same value, borrowed.
+    pub fn value(&self) -> Value<'_> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Boolean(value) => Value::Boolean(*value),
+            Self::Int32(value) => Value::Int32(*value),
+            Self::Int64(value) => Value::Int64(*value),
+            Self::Float(value) => Value::Float(*value),
+            Self::Double(value) => Value::Double(*value),
+            Self::Text(bytes) => Value::Text(bytes),
+        }
+    }
+}
+
+impl From<Value<'_>> for Cell {
+    fn from(value: Value<'_>) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Boolean(value) => Self::Boolean(value),
+            Value::Int32(value) => Self::Int32(value),
+            Value::Int64(value) => Self::Int64(value),
+            Value::Float(value) => Self::Float(value),
+            Value::Double(value) => Self::Double(value),
+            Value::Text(bytes) => Self::Text(bytes.to_vec()),
+        }
+    }
 }
 
 impl<'a> Value<'a> {

@@ -5,11 +5,14 @@
 
 #![expect(clippy::unwrap_used, reason = "code of tests")]
 
+mod common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use common::{put_bitmap, put_istr, put_slot};
 use serde_json::Value as Json;
-use tsloom_model::DataType;
+use tsloom_model::{Cell, DataType};
 use tsloom_tablet::{Tablet, TabletView};
 
 fn folder() -> PathBuf {
@@ -42,53 +45,20 @@ fn unhex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
 }
 
-fn put_istr(out: &mut Vec<u8>, text: &Json) {
-    match text.as_str() {
-        None => out.extend((-1_i32).to_be_bytes()),
-        Some(text) => {
-            out.extend((text.len() as i32).to_be_bytes());
-            out.extend(text.as_bytes());
-        }
-    }
-}
-
 fn rows_of(json: &Json) -> Vec<usize> {
     json.as_array().unwrap().iter().map(|row| row.as_u64().unwrap() as usize).collect()
 }
 
-/// One slot of a row that is not null, as Java writes it.
-fn put_slot(out: &mut Vec<u8>, data_type: DataType, slot: &Json) {
+/// What a description says about one slot. A missing text cell, and a day without a date object, are null.
+fn cell(data_type: DataType, slot: &Json) -> Cell {
     match data_type {
-        DataType::Boolean => out.push(u8::from(slot.as_bool().unwrap())),
-        DataType::Int32 => out.extend((slot.as_i64().unwrap() as i32).to_be_bytes()),
-        DataType::Date => out.extend((slot.as_i64().unwrap_or(10_000_101) as i32).to_be_bytes()),
-        DataType::Int64 | DataType::Timestamp => out.extend(slot.as_i64().unwrap().to_be_bytes()),
-        DataType::Float => {
-            let bits = u32::from_str_radix(slot.as_str().unwrap(), 16).unwrap();
-            let bits = if f32::from_bits(bits).is_nan() { 0x7fc0_0000 } else { bits };
-            out.extend(bits.to_be_bytes());
-        }
-        DataType::Double => {
-            let bits = u64::from_str_radix(slot.as_str().unwrap(), 16).unwrap();
-            let bits = if f64::from_bits(bits).is_nan() { 0x7ff8_0000_0000_0000 } else { bits };
-            out.extend(bits.to_be_bytes());
-        }
-        DataType::Text | DataType::String | DataType::Blob => match slot.as_str() {
-            None => out.push(0),
-            Some(hex) => {
-                let cell = unhex(hex);
-                out.push(1);
-                out.extend((cell.len() as i32).to_be_bytes());
-                out.extend(cell);
-            }
-        },
-    }
-}
-
-fn put_null_slot(out: &mut Vec<u8>, data_type: DataType) {
-    match data_type {
-        DataType::Date => out.extend(10_000_101_i32.to_be_bytes()),
-        other => out.extend(vec![0; other.physical().width().unwrap_or(1)]),
+        DataType::Boolean => Cell::Boolean(slot.as_bool().unwrap()),
+        DataType::Int32 => Cell::Int32(slot.as_i64().unwrap() as i32),
+        DataType::Date => slot.as_i64().map_or(Cell::Null, |day| Cell::Int32(day as i32)),
+        DataType::Int64 | DataType::Timestamp => Cell::Int64(slot.as_i64().unwrap()),
+        DataType::Float => Cell::Float(f32::from_bits(u32::from_str_radix(slot.as_str().unwrap(), 16).unwrap())),
+        DataType::Double => Cell::Double(f64::from_bits(u64::from_str_radix(slot.as_str().unwrap(), 16).unwrap())),
+        DataType::Text | DataType::String | DataType::Blob => slot.as_str().map_or(Cell::Null, |hex| Cell::Text(unhex(hex))),
     }
 }
 
@@ -97,21 +67,21 @@ fn expected_bytes(json: &Json) -> Vec<u8> {
     let columns = json["columns"].as_array().unwrap();
     let row_count = json["rows"].as_u64().unwrap() as usize;
     let mut out = Vec::new();
-    put_istr(&mut out, &json["target"]);
+    put_istr(&mut out, json["target"].as_str());
     out.extend((row_count as i32).to_be_bytes());
     out.push(1);
     out.extend((columns.len() as i32).to_be_bytes());
     for column in columns {
         out.push(1);
-        put_istr(&mut out, &column["name"]);
+        put_istr(&mut out, column["name"].as_str());
         for key in ["type_id", "encoding_id", "compressor_id"] {
             out.push(column[key].as_u64().unwrap() as u8);
         }
         let props = column["props"].as_array().cloned().unwrap_or_default();
         out.extend((props.len() as i32).to_be_bytes());
         for pair in props {
-            put_istr(&mut out, &pair[0]);
-            put_istr(&mut out, &pair[1]);
+            put_istr(&mut out, pair[0].as_str());
+            put_istr(&mut out, pair[1].as_str());
         }
         out.push(column["category_id"].as_u64().unwrap() as u8);
     }
@@ -122,15 +92,7 @@ fn expected_bytes(json: &Json) -> Vec<u8> {
     let has_bitmaps = json["bitmaps_present"].as_bool().unwrap();
     out.push(u8::from(has_bitmaps));
     for column in columns.iter().filter(|_| has_bitmaps) {
-        let nulls = rows_of(&column["nulls"]);
-        out.push(u8::from(!nulls.is_empty()));
-        if !nulls.is_empty() {
-            let mut bytes = vec![0_u8; row_count / 8 + 1];
-            nulls.iter().for_each(|row| bytes[row / 8] |= 1 << (row % 8));
-            out.extend((row_count as i32).to_be_bytes());
-            out.extend((bytes.len() as i32).to_be_bytes());
-            out.extend(bytes);
-        }
+        put_bitmap(&mut out, row_count, &rows_of(&column["nulls"]));
     }
     out.push(1);
     for column in columns {
@@ -139,11 +101,8 @@ fn expected_bytes(json: &Json) -> Vec<u8> {
         out.push(u8::from(!column["slots"].is_null()));
         if let Some(slots) = column["slots"].as_array() {
             for (row, slot) in slots.iter().enumerate() {
-                if nulls.contains(&row) {
-                    put_null_slot(&mut out, data_type);
-                } else {
-                    put_slot(&mut out, data_type, slot);
-                }
+                let is_null = nulls.contains(&row);
+                put_slot(&mut out, data_type, &if is_null { Cell::Null } else { cell(data_type, slot) });
             }
         }
     }
@@ -228,7 +187,7 @@ fn check_column(name: &str, column: tsloom_tablet::WireColumn<'_>, json: &Json) 
     let Some(slots) = slots else { return };
     let mut expected = Vec::new();
     for (row, slot) in slots.iter().enumerate() {
-        put_slot(&mut expected, column.data_type(), slot);
+        put_slot(&mut expected, column.data_type(), &cell(column.data_type(), slot));
         if column.data_type().is_text() {
             assert_eq!(column.cell(row).map(<[u8]>::to_vec), slot.as_str().map(unhex), "{place}, row {row}");
         }

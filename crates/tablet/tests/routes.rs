@@ -6,10 +6,10 @@
 mod common;
 
 use bytes::{BufMut, BytesMut};
-use common::{Cell, Model, Random, model};
+use common::{Model, Random, model};
 use proptest::prelude::*;
 use tsloom_bitmap::NullWords;
-use tsloom_model::{ColumnView, DataType, Value, Values};
+use tsloom_model::{Cell, ColumnView, DataType, Value, Values};
 use tsloom_tablet::{Devices, Tablet, TabletHead, TabletView};
 
 fn models() -> impl Strategy<Value = Model> {

@@ -6,9 +6,10 @@
 use std::collections::HashMap;
 use std::mem;
 
+use tsloom::model::Cell;
+
 use crate::args::OnDuplicate;
 use crate::failure::Outcome;
-use crate::input::cell::Cell;
 use crate::input::rows::Row;
 
 /// The rows that wait, one a device.

@@ -5,7 +5,7 @@
 //! a table that is there) and takes whatever the type can read.
 
 use tsloom::DataType;
-use tsloom::model::{Date, Value};
+use tsloom::model::{Cell, Date};
 
 use super::records::RawCell;
 use crate::text::time;
@@ -34,41 +34,6 @@ pub(crate) enum Reading {
     Told,
     /// The table that is there has this type; read as told.
     Fixed,
-}
-
-/// The value of one cell, owned so that a row can wait for its duplicates.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum Cell {
-    /// No value.
-    #[default]
-    Null,
-    /// BOOLEAN
-    Boolean(bool),
-    /// INT32, DATE
-    Int32(i32),
-    /// INT64, TIMESTAMP
-    Int64(i64),
-    /// FLOAT
-    Float(f32),
-    /// DOUBLE
-    Double(f64),
-    /// TEXT, STRING, BLOB
-    Text(Vec<u8>),
-}
-
-impl Cell {
-    /// The same value, borrowed.
-    pub(crate) fn value(&self) -> Value<'_> {
-        match self {
-            Self::Null => Value::Null,
-            Self::Boolean(value) => Value::Boolean(*value),
-            Self::Int32(value) => Value::Int32(*value),
-            Self::Int64(value) => Value::Int64(*value),
-            Self::Float(value) => Value::Float(*value),
-            Self::Double(value) => Value::Double(*value),
-            Self::Text(bytes) => Value::Text(bytes),
-        }
-    }
 }
 
 /// The value of `cell` in a column of `data_type`, or `None` when it is none of this type.

@@ -8,9 +8,9 @@ use std::io::Read;
 use std::vec;
 
 use tsloom::DataType;
-use tsloom::model::ColumnCategory;
+use tsloom::model::{Cell, ColumnCategory};
 
-use super::cell::{self, Cell, Fits, Nulls, Reading};
+use super::cell::{self, Fits, Nulls, Reading};
 use super::plan::{Plan, PlanColumn};
 use super::records::{RawCell, Record, RecordError, Records};
 use crate::args::OnError;

@@ -4,9 +4,7 @@ use tsloom_codec::compress::{CompressScratch, decompress};
 use tsloom_codec::{DecodeScratch, decode, decode_times};
 use tsloom_file::{ChunkRef, PageRef, SeriesRef};
 use tsloom_format::StatisticsRef;
-use tsloom_model::{Value, Values};
-
-use crate::samples::Cell;
+use tsloom_model::{Cell, Values};
 
 fn body(page: &PageRef<'_>, chunk: &ChunkRef<'_>) -> Vec<u8> {
     let mut body = Vec::new();
@@ -44,20 +42,8 @@ fn cells(page: PageRef<'_>, chunk: &ChunkRef<'_>, rows: usize) -> Vec<Option<Cel
     let count = presence.present_count();
     decode(chunk.header().encoding, data_type, encoded, count, &mut values, &mut DecodeScratch::default()).unwrap();
     let mut next = 0..count;
-    let cell = |row| presence.is_present(row).then(|| owned(values.as_values().get(next.next().unwrap())));
+    let cell = |row| presence.is_present(row).then(|| Cell::from(values.as_values().get(next.next().unwrap())));
     (0..rows).map(cell).collect()
-}
-
-fn owned(value: Value<'_>) -> Cell {
-    match value {
-        Value::Null => Cell::Null,
-        Value::Boolean(value) => Cell::Boolean(value),
-        Value::Int32(value) => Cell::Int32(value),
-        Value::Int64(value) => Cell::Int64(value),
-        Value::Float(value) => Cell::Float(value),
-        Value::Double(value) => Cell::Double(value),
-        Value::Text(bytes) => Cell::Text(bytes.to_vec()),
-    }
 }
 
 /// All cells of one series, in row order; `None` for a null.

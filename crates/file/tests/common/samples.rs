@@ -2,34 +2,7 @@
 
 use tsloom_bitmap::NullWords;
 use tsloom_file::{FileSummary, FileWriter, WriterOptions};
-use tsloom_model::{ColumnSchema, ColumnView, Compression, DataType, DeviceId, Encoding, Result, TableSchema, Values};
-
-/// A cell that owns its text.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Cell {
-    Null,
-    Boolean(bool),
-    Int32(i32),
-    Int64(i64),
-    Float(f32),
-    Double(f64),
-    Text(Vec<u8>),
-}
-
-impl Cell {
-    pub(crate) fn value(&self) -> tsloom_model::Value<'_> {
-        use tsloom_model::Value;
-        match self {
-            Self::Null => Value::Null,
-            Self::Boolean(value) => Value::Boolean(*value),
-            Self::Int32(value) => Value::Int32(*value),
-            Self::Int64(value) => Value::Int64(*value),
-            Self::Float(value) => Value::Float(*value),
-            Self::Double(value) => Value::Double(*value),
-            Self::Text(value) => Value::Text(value),
-        }
-    }
-}
+use tsloom_model::{Cell, ColumnSchema, ColumnView, Compression, DataType, DeviceId, Encoding, Result, TableSchema, Values};
 
 pub(crate) struct Row {
     pub(crate) device: DeviceId,

@@ -3,33 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "code of tests")]
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use tsloom_model::{ColumnCategory, ColumnSchema, DataType, TableSchema, Value};
-
-/// A cell that owns its content.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Cell {
-    Null,
-    Boolean(bool),
-    Int32(i32),
-    Int64(i64),
-    Float(f32),
-    Double(f64),
-    Text(Vec<u8>),
-}
-
-impl Cell {
-    pub(crate) fn value(&self) -> Value<'_> {
-        match self {
-            Self::Null => Value::Null,
-            Self::Boolean(value) => Value::Boolean(*value),
-            Self::Int32(value) => Value::Int32(*value),
-            Self::Int64(value) => Value::Int64(*value),
-            Self::Float(value) => Value::Float(*value),
-            Self::Double(value) => Value::Double(*value),
-            Self::Text(bytes) => Value::Text(bytes),
-        }
-    }
-}
+use tsloom_model::{Cell, ColumnCategory, ColumnSchema, DataType, TableSchema};
 
 /// Rows as a list of rows.
 #[derive(Clone, Debug)]
@@ -131,13 +105,13 @@ impl Model {
     pub(crate) fn wire(&self, is_present: impl Fn(usize) -> bool) -> Vec<u8> {
         let (columns, row_count) = (self.schema.columns(), self.rows.len());
         let mut out = Vec::new();
-        put_text(&mut out, self.schema.name());
+        put_istr(&mut out, Some(self.schema.name()));
         out.extend((row_count as i32).to_be_bytes());
         out.push(1);
         out.extend((columns.len() as i32).to_be_bytes());
         for column in columns {
             out.push(1);
-            put_text(&mut out, &column.name);
+            put_istr(&mut out, Some(&column.name));
             out.extend([column.data_type.code(), column.encoding.code(), column.compression.code(), 0, 0, 0, 0]);
             out.push(column.category.code());
         }
@@ -148,14 +122,7 @@ impl Model {
         for index in 0..columns.len() {
             let nulls: Vec<usize> = (0..row_count).filter(|row| self.rows[*row][index] == Cell::Null).collect();
             let is_marked = !nulls.is_empty() && (has_value(index) || is_present(index));
-            out.push(u8::from(is_marked));
-            if is_marked {
-                let mut bytes = vec![0_u8; row_count / 8 + 1];
-                nulls.iter().for_each(|row| bytes[row / 8] |= 1 << (row % 8));
-                out.extend((row_count as i32).to_be_bytes());
-                out.extend((bytes.len() as i32).to_be_bytes());
-                out.extend(bytes);
-            }
+            put_bitmap(&mut out, row_count, if is_marked { &nulls } else { &[] });
         }
         out.push(1);
         for (index, column) in columns.iter().enumerate() {
@@ -169,12 +136,26 @@ impl Model {
     }
 }
 
-fn put_text(out: &mut Vec<u8>, text: &str) {
-    out.extend((text.len() as i32).to_be_bytes());
-    out.extend(text.as_bytes());
+/// A string, or Java's null.
+pub(crate) fn put_istr(out: &mut Vec<u8>, text: Option<&str>) {
+    out.extend(text.map_or(-1, |text| text.len() as i32).to_be_bytes());
+    out.extend(text.unwrap_or_default().as_bytes());
 }
 
-fn put_slot(out: &mut Vec<u8>, data_type: DataType, cell: &Cell) {
+/// The bitmap of one column; none when no row is null.
+pub(crate) fn put_bitmap(out: &mut Vec<u8>, row_count: usize, nulls: &[usize]) {
+    out.push(u8::from(!nulls.is_empty()));
+    if !nulls.is_empty() {
+        let mut bytes = vec![0_u8; row_count / 8 + 1];
+        nulls.iter().for_each(|row| bytes[row / 8] |= 1 << (row % 8));
+        out.extend((row_count as i32).to_be_bytes());
+        out.extend((bytes.len() as i32).to_be_bytes());
+        out.extend(bytes);
+    }
+}
+
+/// One slot, with what the owned tablet writes for a null.
+pub(crate) fn put_slot(out: &mut Vec<u8>, data_type: DataType, cell: &Cell) {
     match cell {
         Cell::Null if data_type == DataType::Date => out.extend(10_000_101_i32.to_be_bytes()),
         Cell::Null => out.extend(vec![0; data_type.physical().width().unwrap_or(1)]),
