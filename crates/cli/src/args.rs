@@ -28,6 +28,8 @@ pub(crate) enum Verb {
     Cat(CatArgs),
     /// List the columns of every table of a TsFile
     Schema(SchemaArgs),
+    /// Look into tablets as they travel through pipes: row batches in the wire form of Tablet.serialize()
+    Tablet(TabletArgs),
     /// See real data go through every layer and come back
     Quickstart,
 }
@@ -215,6 +217,46 @@ pub(crate) struct SchemaArgs {
     /// Leave out the header line
     #[arg(long)]
     pub(crate) no_header: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TabletArgs {
+    #[command(subcommand)]
+    pub(crate) verb: TabletVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TabletVerb {
+    /// Print what a tablet holds
+    Dump(DumpArgs),
+    /// Read a tablet and write it as tsloom does: no junk in the slots of null rows and behind the bitmaps
+    Reencode(ReencodeArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DumpArgs {
+    /// The bytes of one tablet, or - for standard input
+    #[arg(value_name = "FILE.bin")]
+    pub(crate) file: PathBuf,
+
+    /// One JSON object with everything: times, nulls and the slots of all rows as they are on the wire
+    #[arg(long, conflicts_with = "limit")]
+    pub(crate) json: bool,
+
+    /// At most this many rows
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    pub(crate) limit: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReencodeArgs {
+    /// The bytes of one tablet, or - for standard input
+    #[arg(value_name = "FILE.bin")]
+    pub(crate) file: PathBuf,
+
+    /// The file to write, which appears when it is complete
+    #[arg(short, long, value_name = "OUT.bin")]
+    pub(crate) out: PathBuf,
 }
 
 fn parse_pair(text: &str) -> Result<(String, String), String> {

@@ -11,11 +11,9 @@ use tsloom::{Error, ErrorKind, TableSchema};
 use crate::args::{CatArgs, Format, TimeFormat};
 use crate::failure::{Failure, Outcome};
 use crate::opened::Opened;
+use crate::printer::Printer;
 use crate::text::json::RowForm;
 use crate::text::{csv, json, time};
-
-/// Text is handed on in pieces of about this size.
-const BUFFER_SIZE: usize = 64 << 10;
 
 /// Prints what `args` ask for.
 pub(crate) fn run(args: &CatArgs, out: &mut impl Write) -> Outcome {
@@ -24,7 +22,7 @@ pub(crate) fn run(args: &CatArgs, out: &mut impl Write) -> Outcome {
     }
     let opened = Opened::open(&args.source)?;
     let tables = chosen_tables(args, opened.tables())?;
-    let mut printer = Printer { out, text: Vec::with_capacity(2 * BUFFER_SIZE) };
+    let mut printer = Printer::new(out);
     if args.schema {
         for table in &tables {
             json::push_schema_line(&mut printer.text, table);
@@ -190,24 +188,6 @@ fn push_csv_row(out: &mut Vec<u8>, time_format: TimeFormat, block: &Block, row: 
         csv::push_value(out, column.data_type(), column.value(row));
     }
     out.push(b'\n');
-}
-
-/// Text on its way to standard output.
-struct Printer<'a, W> {
-    out: &'a mut W,
-    text: Vec<u8>,
-}
-
-impl<W: Write> Printer<'_, W> {
-    fn flush_if_large(&mut self) -> Outcome {
-        if self.text.len() >= BUFFER_SIZE { self.flush() } else { Ok(()) }
-    }
-
-    fn flush(&mut self) -> Outcome {
-        let written = self.out.write_all(&self.text).and_then(|()| self.out.flush());
-        self.text.clear();
-        written.map_err(|error| Failure::of_stdout(&error))
-    }
 }
 
 #[cfg(test)]

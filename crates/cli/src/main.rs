@@ -11,8 +11,10 @@ mod import;
 mod input;
 mod interrupt;
 mod opened;
+mod printer;
 mod quickstart;
 mod schema;
+mod tablet;
 mod text;
 
 use std::io;
@@ -52,6 +54,7 @@ fn run(cli: Cli) -> Outcome {
         }
         Verb::Cat(args) => cat::run(&args, &mut out),
         Verb::Schema(args) => schema::run(&args, &mut out),
+        Verb::Tablet(args) => tablet::run(&args.verb, cli.verbose, &mut out),
         Verb::Quickstart => quickstart::run(&mut out),
     }
 }

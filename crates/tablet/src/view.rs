@@ -249,6 +249,11 @@ impl<'v> WireColumn<'v> {
         Some(self.place.slots?.of(self.bytes))
     }
 
+    /// Position of the slots in the bytes of the tablet, or `None` for an absent column.
+    pub fn slots_offset(&self) -> Option<usize> {
+        Some(self.place.slots?.start as usize)
+    }
+
     /// The big-endian slots of a column of this form.
     ///
     /// # Errors

@@ -14,6 +14,8 @@ fn help_goes_to_standard_output() {
     insta::assert_snapshot!("help_import", help("import --help"));
     insta::assert_snapshot!("help_cat", help("cat --help"));
     insta::assert_snapshot!("help_schema", help("schema --help"));
+    insta::assert_snapshot!("help_tablet_dump", help("tablet dump --help"));
+    insta::assert_snapshot!("help_tablet_reencode", help("tablet reencode --help"));
 }
 
 #[test]
@@ -40,6 +42,10 @@ fn a_wrong_command_line_ends_with_1() {
         "import a.csv --store b --batch-rows 0",
         "import a.csv --out b --type v=DECIMAL",
         "import a.csv --out b --type v",
+        "tablet",
+        "tablet dump",
+        "tablet dump a.bin --json -n 3",
+        "tablet reencode a.bin",
     ] {
         let ended = Lab::new().run(words);
         assert_eq!((ended.status, ended.stdout.as_str()), (1, ""), "{words}");

@@ -9,3 +9,4 @@ mod import_store;
 mod interrupt;
 mod lab;
 mod quickstart;
+mod tablet;
