@@ -30,14 +30,15 @@ fn main() -> tsloom::Result<()> {
     buffer[..4].copy_from_slice(&HEAD);
     buffer[4..HEAD_SIZE].copy_from_slice(&(size as u32).to_be_bytes());
     buffer[HEAD_SIZE + size..].copy_from_slice(&END);
+    let neighbours = (buffer[..HEAD_SIZE].to_vec(), buffer[HEAD_SIZE + size..].to_vec());
     let (written, counts) = measure(|| tablet.write_into(&mut buffer[HEAD_SIZE..]));
     assert_eq!(written?, size);
     println!("write_into  {size} bytes at position {HEAD_SIZE}: {counts}");
 
     // What stands before and after is as it was.
-    assert_eq!(buffer[..4], HEAD);
-    assert_eq!(buffer[HEAD_SIZE + size..], END);
-    println!("neighbours  {:?} before and {:?} after are unchanged", as_text(&buffer[..4]), as_text(&buffer[HEAD_SIZE + size..]));
+    let (before, after) = (&buffer[..HEAD_SIZE], &buffer[HEAD_SIZE + size..]);
+    assert_eq!((before, after), (&neighbours.0[..], &neighbours.1[..]));
+    println!("neighbours  {before:02x?} before and {after:02x?} after are unchanged");
 
     let received = send_and_receive(&buffer)?;
 
@@ -98,8 +99,4 @@ fn send_and_receive(buffer: &[u8]) -> tsloom::Result<Vec<u8>> {
         sender.join().expect("the sender does not panic")?;
         Ok(tablet)
     })
-}
-
-fn as_text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap_or("?")
 }
