@@ -50,22 +50,28 @@ kernels! {
 mod tests {
     use super::*;
 
-    /// Each width that a processor may choose, for every number of words up to 130.
+    /// Each width that a processor may choose, for every number of words up to 130 and every place of the bytes in 64.
     #[test]
     fn presence_kernels_of_all_widths_agree() {
         let words: Vec<u64> = (1..=130_u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31)).collect();
+        let mut buffer = [0_u8; 130 * 8 + 2 * 64];
+        let aligned = buffer.as_ptr().align_offset(64);
         for count in 0..=words.len() {
             let words = &words[..count];
             let bytes: Vec<u8> = words.iter().flat_map(|word| (!word).reverse_bits().to_be_bytes()).collect();
-            for kernel in [nulls_to_presence, nulls_to_presence_narrow, presence::whole_words_from_nulls] {
-                let mut out = vec![0xee; count * 8];
-                kernel(words, &mut out);
-                assert_eq!(out, bytes);
-            }
-            for kernel in [presence_to_nulls, presence_to_nulls_narrow, presence::whole_words_to_nulls] {
-                let mut out = vec![u64::MAX; count];
-                kernel(&bytes, &mut out);
-                assert_eq!(out, words);
+            let mut out = vec![0; count];
+            for alignment in 0..64 {
+                let place = &mut buffer[aligned + alignment..][..count * 8];
+                for kernel in [nulls_to_presence, nulls_to_presence_narrow, presence::whole_words_from_nulls] {
+                    place.fill(0xee);
+                    kernel(words, place);
+                    assert!(place == bytes, "{count} words at {alignment}");
+                }
+                for kernel in [presence_to_nulls, presence_to_nulls_narrow, presence::whole_words_to_nulls] {
+                    out.fill(u64::MAX);
+                    kernel(place, &mut out);
+                    assert!(out == words, "{count} words at {alignment}");
+                }
             }
             assert_eq!(count_ones(words, 0, count * 64), count_span(words, 0, count * 64));
         }

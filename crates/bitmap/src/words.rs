@@ -128,10 +128,21 @@ pub(crate) fn count_span(words: &[u64], start: usize, count: usize) -> usize {
     let end = start + count - 1;
     let touched = &words[start / 64..=end / 64];
     // Whole words, less what lies before the range and after it: in an aligned range that is nothing.
-    let all: usize = touched.iter().map(|word| word.count_ones() as usize).sum();
     let before = touched[0] & !(u64::MAX << (start % 64));
     let after = touched[touched.len() - 1] & !(u64::MAX >> (63 - end % 64));
-    all - before.count_ones() as usize - after.count_ones() as usize
+    count_all(touched) - before.count_ones() as usize - after.count_ones() as usize
+}
+
+/// Eight words at a time, added up in pairs: one sum that every word waits for takes a quarter more time.
+#[inline(always)]
+fn count_all(words: &[u64]) -> usize {
+    let (groups, rest) = words.as_chunks::<8>();
+    let mut all = 0;
+    for group in groups {
+        let [a, b, c, d, e, f, g, h] = group.map(|word| word.count_ones() as usize);
+        all += ((a + b) + (c + d)) + ((e + f) + (g + h));
+    }
+    all + rest.iter().map(|word| word.count_ones() as usize).sum::<usize>()
 }
 
 /// Sets every bit of the range.

@@ -188,11 +188,37 @@ fn bitmap_operations_equal_bitvec() {
         }
         let mut map = BitMap::new(size);
         map.mark_all();
-        assert_eq!(map.count_marked(), size);
-        map.unmark_range(0, size / 2);
-        assert_eq!(map.count_marked(), size - size / 2);
+        assert_eq!(map.as_bitslice(), &bitvec::bitvec![u64, Lsb0; 1; size]);
         map.reset();
         assert_eq!(map, BitMap::new(size));
+    }
+}
+
+#[test]
+fn taking_marks_off_and_single_marks_equal_bitvec() {
+    for size in 0..=ROWS_MAX {
+        for start in 0..=size {
+            for count in 0..=size - start {
+                let (mut map, mut oracle) = (BitMap::new(size), bitvec::bitvec![u64, Lsb0; 1; size]);
+                map.mark_all();
+                map.unmark_range(start, count);
+                oracle[start..start + count].fill(false);
+                assert_eq!(map.as_bitslice(), &oracle);
+                assert_eq!(map.count_marked(), oracle.count_ones());
+            }
+        }
+        let (mut map, mut oracle) = (BitMap::new(size), bitvec::bitvec![u64, Lsb0; 0; size]);
+        for row in (0..size).step_by(3) {
+            map.mark(row);
+            oracle.set(row, true);
+            assert!((0..size).all(|row| map.is_marked(row) == oracle[row]));
+        }
+        for rows in 0..=size {
+            let mut wire = vec![0xee; BitMap::wire_bytes(rows)];
+            map.write_wire(rows, &mut wire);
+            let bits = wire.view_bits::<Lsb0>();
+            assert!(bits[..rows] == oracle[..rows] && bits[rows..].not_any(), "{rows} of {size}");
+        }
     }
 }
 

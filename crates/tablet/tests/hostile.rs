@@ -101,7 +101,7 @@ fn every_truncation_is_truncated() {
 /// Every aligned or unaligned group of four bytes may be a count or a length: all of them take all edge values.
 #[test]
 fn every_count_and_length_takes_every_edge_value() {
-    for bytes in tablets().into_iter().skip(2) {
+    for bytes in tablets() {
         let mut reused = Tablet::parse(&bytes).unwrap();
         for at in 0..bytes.len() - 3 {
             let old = i32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
