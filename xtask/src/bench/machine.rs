@@ -13,6 +13,8 @@ use serde::Serialize;
 pub(super) struct Machine {
     cpu: String,
     core_count: usize,
+    /// Of operations that wait for each other, one a cycle: what the clock was while this ran.
+    clock_ghz: f64,
     system: String,
     rustc: String,
     /// Of a copy of 16 MB, which no second-level cache holds.
@@ -32,6 +34,7 @@ impl Machine {
         Ok(Machine {
             cpu: model.unwrap_or("unknown").to_owned(),
             core_count: std::thread::available_parallelism().map_or(1, usize::from),
+            clock_ghz: clock_ghz(),
             system: output_of("uname", &["-srm"]),
             rustc: output_of("rustc", &["--version"]),
             memcpy_gb_per_s: memcpy_gb_per_s(),
@@ -45,8 +48,15 @@ impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}, {} cores, {}, {}; memcpy {:.1} GB/s, disk write {:.0} MB/s, load {:.2}",
-            self.cpu, self.core_count, self.system, self.rustc, self.memcpy_gb_per_s, self.disk_write_mb_per_s, self.load
+            "{}, {} cores at {:.2} GHz, {}, {}; memcpy {:.1} GB/s, disk write {:.0} MB/s, load {:.2}",
+            self.cpu,
+            self.core_count,
+            self.clock_ghz,
+            self.system,
+            self.rustc,
+            self.memcpy_gb_per_s,
+            self.disk_write_mb_per_s,
+            self.load
         )
     }
 }
@@ -54,6 +64,22 @@ impl fmt::Display for Machine {
 fn output_of(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output();
     output.map_or_else(|_| "unknown".to_owned(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+fn clock_ghz() -> f64 {
+    const STEPS: u64 = 1 << 20;
+    let mut best = f64::INFINITY;
+    for _ in 0..16 {
+        let start = Instant::now();
+        let mut sum = std::hint::black_box(1_u64);
+        for step in 0..STEPS {
+            // Two cycles: rotation and exclusive or beside each other, then the addition.
+            sum = (sum ^ step).wrapping_add(sum.rotate_left(7));
+        }
+        std::hint::black_box(sum);
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    2.0 * STEPS as f64 / best / 1e9
 }
 
 fn memcpy_gb_per_s() -> f64 {
