@@ -12,9 +12,9 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use samples::{Cell, Sample};
+use samples::Sample;
 use serde_json::{Map, Value, json};
-use tsloom_model::DataType;
+use tsloom_model::{Cell, DataType};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args().nth(1).ok_or("name the folder to write to")?;

@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use decode::{chunk_at, column, times};
-use samples::{Cell, Numbers, Row, Sample};
+use samples::{Numbers, Row, Sample};
 use tsloom_file::{DeviceSeries, EncodingChoice, FileReader, WriterOptions, WriterOptionsBuilder};
-use tsloom_model::{ColumnSchema, Compression, DataType, DeviceId, Encoding, Limits, TableSchema};
+use tsloom_model::{Cell, ColumnSchema, Compression, DataType, DeviceId, Encoding, Limits, TableSchema};
 
 /// A cell as its bits, so that all NaNs and zeros differ.
 fn bits(cell: &Cell) -> Vec<u8> {
