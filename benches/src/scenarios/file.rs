@@ -42,12 +42,7 @@ fn write_w1(params: &Params) -> Result<Case> {
 pub(super) fn fill(tablet: &mut Tablet, device: &W1Device, start: usize, count: usize) -> Result<()> {
     tablet.clear();
     tablet.extend_times(&device.times[start..start + count]);
-    {
-        let mut tag = tablet.column_mut(0);
-        for _ in 0..count {
-            tag.push_value(device.name.as_str().into())?;
-        }
-    }
+    tablet.column_mut(0).extend_repeated(device.name.as_str().into(), count)?;
     for (index, column) in w1_columns(device, start, count).into_iter().flatten().enumerate() {
         tablet.column_mut(1 + index).extend_from(column)?;
     }

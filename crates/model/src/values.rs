@@ -212,10 +212,15 @@ impl TextValues {
     pub fn push_repeated(&mut self, cell: &[u8], count: usize) {
         let base = self.bytes.len();
         let added = cell.len().checked_mul(count).and_then(|added| added.checked_add(base));
-        added.and_then(|size| u32::try_from(size).ok()).expect("a column of one batch stays below 4 GiB of text");
-        self.bytes.reserve(cell.len() * count);
-        for _ in 0..count {
+        let end = added.filter(|size| u32::try_from(*size).is_ok()).expect("a column of one batch stays below 4 GiB of text");
+        self.bytes.reserve(end - base);
+        if count > 0 {
             self.bytes.extend_from_slice(cell);
+        }
+        // What is there doubles until it is enough.
+        while self.bytes.len() < end {
+            let more = (self.bytes.len() - base).min(end - self.bytes.len());
+            self.bytes.extend_from_within(base..base + more);
         }
         self.offsets.extend((1..=count).map(|cells| (base + cells * cell.len()) as u32));
     }

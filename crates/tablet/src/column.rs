@@ -180,6 +180,16 @@ impl Column {
         self.cover(row_count);
     }
 
+    /// Appends a value that is not null `count` times to a present column. The form was checked by the caller.
+    pub(crate) fn push_repeated(&mut self, value: Value<'_>, count: usize) {
+        if let Value::Text(cell) = value {
+            self.raise_longest(cell.len() as u32);
+        }
+        let is_extended = self.values_mut().push_repeated(value, count);
+        assert!(is_extended, "the value was checked against the column's type");
+        self.cover(self.len());
+    }
+
     /// Appends null rows to a present column.
     pub(crate) fn push_nulls(&mut self, count: usize) {
         if count == 0 {

@@ -77,6 +77,25 @@ impl ColumnMut<'_> {
         Ok(())
     }
 
+    /// Appends one value or null `count` times: the tag of a run of rows, say.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub fn extend_repeated(&mut self, value: Value<'_>, count: usize) -> Result<()> {
+        self.room(count)?;
+        let value = check::value(self.column, self.name, self.is_tag, value)?;
+        if value.is_null() || count == 0 {
+            return self.extend_nulls(count);
+        }
+        if let Value::Text(cell) = value {
+            check::text_room(self.column, self.name, cell.len().saturating_mul(count))?;
+        }
+        self.begin();
+        self.column.push_repeated(value, count);
+        self.column.next += count;
+        Ok(())
+    }
+
     /// Appends values, none of them null.
     ///
     /// # Errors
