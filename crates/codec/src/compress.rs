@@ -57,8 +57,9 @@ impl Default for CompressOptions {
 pub struct CompressScratch {
     /// May be changed at any time.
     pub options: CompressOptions,
-    #[cfg(feature = "lz4")]
-    lz4: lz4::Tables,
+    /// Where a block is made before its size is known.
+    #[cfg(any(feature = "lz4", feature = "snappy", feature = "zstd"))]
+    staged: Vec<u8>,
     #[cfg(feature = "snappy")]
     snappy: Option<snap::raw::Encoder>,
     #[cfg(feature = "zstd")]
@@ -113,13 +114,13 @@ pub fn compress(compression: Compression, input: &[u8], out: &mut Vec<u8>, scrat
             Ok(())
         }
         #[cfg(feature = "snappy")]
-        Compression::Snappy => snappy::compress(input, out, &mut scratch.snappy),
+        Compression::Snappy => snappy::compress(input, out, &mut scratch.staged, &mut scratch.snappy),
         #[cfg(feature = "lz4")]
-        Compression::Lz4 => lz4::compress(input, out, &mut scratch.lz4),
+        Compression::Lz4 => lz4::compress(input, out, &mut scratch.staged),
         #[cfg(feature = "gzip")]
         Compression::Gzip => gzip::compress(input, out, scratch.options.gzip_level),
         #[cfg(feature = "zstd")]
-        Compression::Zstd => zstd::compress(input, out, scratch.options.zstd_level, &mut scratch.zstd),
+        Compression::Zstd => zstd::compress(input, out, scratch.options.zstd_level, &mut scratch.staged, &mut scratch.zstd),
         #[cfg(feature = "xz")]
         Compression::Lzma2 => xz::compress(input, out, scratch.options.xz_level),
         #[cfg(feature = "lzo")]
@@ -210,6 +211,15 @@ fn fill(compression: Compression, input: &[u8], out: &mut [u8], scratch: &mut Co
         )))]
         other => Err(feature_is_off(other)),
     }
+}
+
+/// Room for `size` bytes at least. What is there already is not cleared again.
+#[cfg(any(feature = "lz4", feature = "snappy", feature = "zstd"))]
+fn room(staged: &mut Vec<u8>, size: usize) -> &mut [u8] {
+    if staged.len() < size {
+        staged.resize(size, 0);
+    }
+    staged
 }
 
 /// The most bytes that one byte of a block can stand for.

@@ -1,30 +1,23 @@
 //! LZ4: a raw block.
+//!
+//! Written by the C library at its default level, as libtsfile does, so that pages are no larger than its; lz4_flex has half
+//! the table and finds less. Read by lz4_flex, which is safe and on small pages the faster one.
 
-use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into as decompress_block, get_maximum_output_size};
+use std::io;
+
+use lz4_flex::block::decompress_into as decompress_block;
 use tsloom_model::{Compression, Result};
 
-use super::damaged;
+use super::{damaged, room};
+use crate::error::invalid;
 
-/// One table for each size class, so that the choice depends on the input alone and not on what came before.
-#[derive(Default)]
-pub(super) struct Tables {
-    small: Option<CompressTable>,
-    large: Option<CompressTable>,
-}
-
-/// Sizes from here on take the table of 32-bit positions.
-const LARGE_FROM: usize = u16::MAX as usize;
-
-pub(super) fn compress(input: &[u8], out: &mut Vec<u8>, tables: &mut Tables) -> Result<()> {
-    let table = if input.len() < LARGE_FROM {
-        tables.small.get_or_insert_with(CompressTable::small)
-    } else {
-        tables.large.get_or_insert_with(CompressTable::large)
-    };
-    let start = out.len();
-    out.resize(start + get_maximum_output_size(input.len()), 0);
-    let size = compress_into_with_table(input, &mut out[start..], table).expect("the output has the largest size there is");
-    out.truncate(start + size);
+/// `staged` is room for the block, used again from page to page: only what it holds in the end is appended.
+pub(super) fn compress(input: &[u8], out: &mut Vec<u8>, staged: &mut Vec<u8>) -> Result<()> {
+    let too_large = |error: io::Error| invalid("a page is too large for LZ4").with_source(error);
+    let most = lz4::block::compress_bound(input.len()).map_err(too_large)?;
+    let staged = room(staged, most);
+    let size = lz4::block::compress_to_buffer(input, None, false, staged).map_err(too_large)?;
+    out.extend_from_slice(&staged[..size]);
     Ok(())
 }
 

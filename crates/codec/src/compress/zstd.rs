@@ -7,7 +7,7 @@ use zstd::bulk::{Compressor, Decompressor};
 use zstd::stream::read::Decoder;
 use zstd::zstd_safe::{DCtx, compress_bound};
 
-use super::{check_end, check_size, damaged, read_all};
+use super::{check_end, check_size, damaged, read_all, room};
 use crate::error::invalid;
 
 /// Contexts of the library, made at first use.
@@ -28,7 +28,7 @@ const WINDOW_LOG_MIN: u32 = 23;
 /// The largest that a stream of a large page may ask for.
 const WINDOW_LOG_MAX: u32 = 27;
 
-pub(super) fn compress(input: &[u8], out: &mut Vec<u8>, level: i32, contexts: &mut Contexts) -> Result<()> {
+pub(super) fn compress(input: &[u8], out: &mut Vec<u8>, level: i32, staged: &mut Vec<u8>, contexts: &mut Contexts) -> Result<()> {
     if !zstd::compression_level_range().contains(&level) {
         return Err(invalid(format!("ZSTD has no level {level}")));
     }
@@ -36,10 +36,9 @@ pub(super) fn compress(input: &[u8], out: &mut Vec<u8>, level: i32, contexts: &m
         Some((of, compressor)) if *of == level => compressor,
         slot => &mut slot.insert((level, Compressor::new(level)?)).1,
     };
-    let start = out.len();
-    out.resize(start + compress_bound(input.len()), 0);
-    let size = compressor.compress_to_buffer(input, &mut out[start..])?;
-    out.truncate(start + size);
+    let staged = room(staged, compress_bound(input.len()));
+    let size = compressor.compress_to_buffer(input, staged)?;
+    out.extend_from_slice(&staged[..size]);
     Ok(())
 }
 
