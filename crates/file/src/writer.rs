@@ -30,6 +30,7 @@ mod options;
 mod resume;
 mod rows;
 mod table;
+mod workers;
 
 pub use auto::EncodingChoice;
 pub use new_file::NewFile;
@@ -46,6 +47,7 @@ use tsloom_model::{DeviceId, Error, ErrorKind, Result, TableSchema};
 
 use device::Devices;
 use table::Table;
+use workers::Workers;
 
 /// What a finished file holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,7 +89,7 @@ pub struct FileWriter<W> {
     options: WriterOptions,
     tables: Vec<Table>,
     devices: Devices,
-    scratch: Scratch,
+    workers: Workers,
     /// Bytes in the buffers of all open groups.
     buffered: usize,
     summary: FileSummary,
@@ -118,7 +120,7 @@ impl<W: Write> Sink<W> {
     }
 }
 
-/// Buffers that all pages share.
+/// Buffers that all pages share which one thread encodes.
 #[derive(Debug, Default)]
 struct Scratch {
     body: Vec<u8>,
@@ -160,10 +162,10 @@ impl<W: Write> FileWriter<W> {
         sink.write(&[&MAGIC[..], &[VERSION]].concat())?;
         Ok(Self {
             sink,
+            workers: Workers::new(options.threads),
             options,
             tables: Vec::new(),
             devices: Devices::default(),
-            scratch: Scratch::default(),
             buffered: 0,
             summary: FileSummary::default(),
         })
@@ -183,7 +185,7 @@ impl<W: Write> FileWriter<W> {
                 Err(Error::new(ErrorKind::AlreadyExists, message))
             }
             None => {
-                self.tables.push(Table::new(schema, &self.options, &mut self.scratch)?);
+                self.tables.push(Table::new(schema, &self.options, &mut self.workers.own)?);
                 Ok(())
             }
         }
@@ -263,14 +265,14 @@ impl<W: Write> FileWriter<W> {
             return Ok(());
         };
         let is_wide = group.prepare_page();
-        let needs_new_chunk = group.needs_new_chunk(&self.tables[device.table], &mut self.scratch);
+        let needs_new_chunk = group.needs_new_chunk(&self.tables[device.table], &mut self.workers.own);
         if (is_wide || group.has_wide_page || needs_new_chunk) && group.time_chunk.pages.count() > 0 {
             self.write_group(index, false)?;
         }
         let device = self.devices.get_mut(index);
         if let Some(group) = &mut device.group {
             let before = group.byte_count();
-            group.encode_page(&self.tables[device.table], is_wide, &mut self.scratch)?;
+            group.encode_page(&mut self.tables[device.table], is_wide, &mut self.workers)?;
             self.buffered = self.buffered + group.byte_count() - before;
         }
         Ok(())

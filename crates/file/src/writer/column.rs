@@ -22,7 +22,7 @@ pub(super) struct ColumnBuffer {
     pub(super) is_used: bool,
     /// The column's encoding refused a page of the chunk: all its pages are PLAIN.
     is_plain: bool,
-    /// The present values of the open page.
+    /// The present values of the open page, in a buffer that columns of all devices share: it goes back at the end of a page.
     values: Values,
     /// Null bits of the open page's rows; they mean something when `has_nulls`.
     nulls: Vec<u64>,
@@ -78,7 +78,12 @@ impl ColumnBuffer {
     }
 
     /// Adds rows that follow the first `row_start` rows of the page.
-    pub(super) fn append(&mut self, row_start: usize, view: ColumnView<'_>) {
+    pub(super) fn append(&mut self, row_start: usize, view: ColumnView<'_>, field: &mut Field) {
+        if self.values.is_empty()
+            && let Some(values) = field.spare_values.pop()
+        {
+            self.values = values;
+        }
         self.pad_to(row_start);
         let row_end = row_start + view.row_count();
         match view.nulls().filter(NullWords::any_null) {
@@ -156,7 +161,7 @@ impl ColumnBuffer {
 
     /// Ends the open page, which was prepared and has so many rows. Its chunk is PLAIN from here on when the column's encoding
     /// refuses the values.
-    pub(super) fn encode_page(&mut self, row_count: usize, field: &Field, scratch: &mut Scratch) -> Result<()> {
+    pub(super) fn encode_page(&mut self, row_count: usize, field: &mut Field, scratch: &mut Scratch) -> Result<()> {
         if self.values.is_empty() {
             self.chunk.pages.push_empty(1);
             self.contest.push_empty_page();
@@ -182,6 +187,7 @@ impl ColumnBuffer {
             self.contest.push_page(head_size, values, field, &self.chunk, scratch)?;
         }
         self.clear_page();
+        field.keep_values(std::mem::replace(&mut self.values, Values::new(field.data_type.physical())));
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ use super::Scratch;
 use super::chunk::ChunkBuffer;
 use super::column::ColumnBuffer;
 use super::table::Table;
+use super::workers::Workers;
 
 /// Statistics of a page past this size (four long strings) are kept out of page headers, by a chunk of its own for the page:
 /// libtsfile reads page headers of up to 4 KiB.
@@ -70,7 +71,7 @@ impl Group {
     /// Returns how many, and whether the page is full.
     pub(super) fn append(
         &mut self,
-        table: &Table,
+        table: &mut Table,
         times: &[i64],
         columns: &[Option<ColumnView<'_>>],
         start: usize,
@@ -87,7 +88,7 @@ impl Group {
     }
 
     /// Adds rows that fit into the open page. True when the page is full.
-    fn append_to_page(&mut self, table: &Table, times: &[i64], columns: &[Option<ColumnView<'_>>], start: usize) -> bool {
+    fn append_to_page(&mut self, table: &mut Table, times: &[i64], columns: &[Option<ColumnView<'_>>], start: usize) -> bool {
         let row_start = self.times.len();
         self.times.extend_from_slice(times);
         self.byte_count += size_of_val(times);
@@ -107,7 +108,7 @@ impl Group {
                 self.byte_count += COLUMN_SIZE + column.chunk_byte_count();
             }
             let before = column.value_byte_count();
-            column.append(row_start, view);
+            column.append(row_start, view, &mut table.fields[index]);
             let after = column.value_byte_count();
             self.byte_count += after - before;
             is_full |= after >= table.page_bytes_max;
@@ -135,24 +136,35 @@ impl Group {
     }
 
     /// Ends the open page, which was prepared, in all columns.
-    pub(super) fn encode_page(&mut self, table: &Table, is_wide: bool, scratch: &mut Scratch) -> Result<()> {
-        let Scratch { body, compress, .. } = scratch;
+    pub(super) fn encode_page(&mut self, table: &mut Table, is_wide: bool, workers: &mut Workers) -> Result<()> {
+        let Scratch { body, compress, .. } = &mut workers.own;
         body.clear();
         encode_times(&self.times, body);
-        let before = self.time_chunk.pages.byte_count() + size_of_val(&self.times[..]);
+        let before = self.page_byte_count();
         self.time_chunk.push_page(body, table.time_compression, compress)?;
-        self.byte_count = self.byte_count + self.time_chunk.pages.byte_count() - before;
-        for (column, field) in self.columns.iter_mut().zip(&table.fields) {
-            let Some(column) = column.as_deref_mut().filter(|column| column.is_used) else {
-                continue;
-            };
-            let before = column.chunk_byte_count() + column.value_byte_count();
-            column.encode_page(self.times.len(), field, scratch).map_err(|error| error.in_column(&field.name))?;
-            self.byte_count = self.byte_count + column.chunk_byte_count() - before;
-        }
+        let row_count = self.times.len();
+        let column_count = self.columns.iter().flatten().filter(|column| column.is_used).count();
+        let columns = self.columns.iter_mut().zip(&mut table.fields);
+        let used = columns.filter_map(|(column, field)| Some((column.as_deref_mut().filter(|column| column.is_used)?, field)));
+        workers.for_each(row_count * column_count, used, |(column, field), scratch| {
+            column.encode_page(row_count, field, scratch).map_err(|error| error.in_column(&field.name))
+        })?;
         self.times.clear();
+        self.byte_count = self.byte_count + self.page_byte_count() - before;
         self.has_wide_page = is_wide;
         Ok(())
+    }
+
+    /// Bytes that ending a page changes: rows of the open page, and pages.
+    fn page_byte_count(&self) -> usize {
+        let used = self.columns.iter().flatten().filter(|column| column.is_used);
+        let columns: usize = used.map(|column| column.chunk_byte_count() + column.value_byte_count()).sum();
+        columns + self.time_chunk.pages.byte_count() + size_of_val(&self.times[..])
+    }
+
+    /// Rows of the finished pages.
+    pub(super) fn row_count(&self) -> usize {
+        self.time_chunk.statistics.count() as usize
     }
 
     /// Forgets the finished pages, which were written, and keeps the open one.

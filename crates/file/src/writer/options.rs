@@ -11,9 +11,11 @@ pub struct WriterOptions {
     pub(super) page_bytes_max: usize,
     pub(super) memory_bytes_max: usize,
     pub(super) chunk_bytes_max: usize,
+    pub(super) chunk_rows_max: usize,
     pub(super) index_degree: usize,
     pub(super) bloom_error_rate: f64,
     pub(super) time_compression: Compression,
+    pub(super) threads: usize,
     pub(super) encoding: EncodingChoice,
     /// By column name; they go before `encoding`.
     pub(super) column_encodings: Vec<(String, EncodingChoice)>,
@@ -21,16 +23,18 @@ pub struct WriterOptions {
 }
 
 impl Default for WriterOptions {
-    /// Pages of 10,000 rows or 1 MiB, 64 MiB of buffers, index nodes of 256 entries.
+    /// Pages of 10,000 rows or 1 MiB, chunk groups of 100,000 rows, 64 MiB of buffers, index nodes of 256 entries.
     fn default() -> Self {
         Self {
             page_rows_max: 10_000,
             page_bytes_max: 1 << 20,
             memory_bytes_max: 64 << 20,
             chunk_bytes_max: 256 << 20,
+            chunk_rows_max: 100_000,
             index_degree: 256,
             bloom_error_rate: 0.05,
             time_compression: Compression::Lz4,
+            threads: 1,
             encoding: EncodingChoice::Schema,
             column_encodings: Vec::new(),
             properties: Vec::new(),
@@ -85,6 +89,20 @@ impl WriterOptionsBuilder {
     #[must_use]
     pub fn chunk_bytes_max(mut self, bytes: usize) -> Self {
         self.options.chunk_bytes_max = bytes;
+        self
+    }
+
+    /// Rows of one chunk group: it is written out with the page that reaches them, and the next one uses its buffers.
+    #[must_use]
+    pub fn chunk_rows_max(mut self, rows: usize) -> Self {
+        self.options.chunk_rows_max = rows;
+        self
+    }
+
+    /// Threads that encode the columns of large pages, the caller's included. The bytes are the same with any number.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.options.threads = threads;
         self
     }
 
@@ -146,6 +164,8 @@ impl WriterOptionsBuilder {
         within("page_rows_max", options.page_rows_max, 1, i32::MAX as usize)?;
         within("page_bytes_max", options.page_bytes_max, 1, 1 << 30)?;
         within("chunk_bytes_max", options.chunk_bytes_max, 1, 1 << 30)?;
+        within("chunk_rows_max", options.chunk_rows_max, 1, i32::MAX as usize)?;
+        within("threads", options.threads, 1, 256)?;
         within("index_degree", options.index_degree, 2, 1 << 20)?;
         if !tsloom_codec::compress::is_writable(options.time_compression) {
             let message = format!("compression {} is not written by this build", options.time_compression);

@@ -6,6 +6,7 @@ use tsloom_model::{ColumnCategory, ColumnView, DeviceId, Error, ErrorKind, Resul
 use tsloom_tablet::Tablet;
 
 use super::FileWriter;
+use super::group::Group;
 use super::table::Table;
 
 impl<W: Write> FileWriter<W> {
@@ -75,7 +76,9 @@ impl<W: Write> FileWriter<W> {
             if is_full {
                 self.end_page(index)?;
             }
-            if self.devices.get(index).group.as_ref().is_some_and(|group| group.byte_count() >= chunk_bytes_max) {
+            let chunk_rows_max = self.options.chunk_rows_max;
+            let is_whole = |group: &Group| group.byte_count() >= chunk_bytes_max || group.row_count() >= chunk_rows_max;
+            if self.devices.get(index).group.as_deref().is_some_and(is_whole) {
                 self.flush_device(index, false)?;
             }
         }

@@ -39,7 +39,12 @@ pub(super) struct Field {
     pub(super) is_auto: bool,
     pub(super) compression: Compression,
     pub(super) options: EncodeOptions,
+    /// Empty buffers of open pages, warm from their last use.
+    pub(super) spare_values: Vec<Values>,
 }
+
+/// Page buffers of one column that wait to be used again.
+const SPARE_VALUES_MAX: usize = 2;
 
 impl Field {
     fn new(column: usize, schema: &ColumnSchema, choice: EncodingChoice, scratch: &mut Scratch) -> Result<Self> {
@@ -52,6 +57,7 @@ impl Field {
             is_auto,
             compression: schema.compression,
             options: EncodeOptions { max_point_number: max_point_number(schema)? },
+            spare_values: Vec::new(),
         };
         field.try_out(scratch)?;
         Ok(field)
@@ -77,6 +83,13 @@ impl Field {
 
     pub(super) fn series_type(&self) -> SeriesType {
         SeriesType::Value(self.data_type)
+    }
+
+    /// Keeps the empty buffer of a page that has ended.
+    pub(super) fn keep_values(&mut self, values: Values) {
+        if self.spare_values.len() < SPARE_VALUES_MAX {
+            self.spare_values.push(values);
+        }
     }
 }
 
