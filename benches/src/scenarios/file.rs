@@ -3,19 +3,36 @@
 use std::fs::File;
 use std::io::BufWriter;
 
-use tsloom_file::{FileWriter, WriterOptions};
+use tsloom_file::{EncodingChoice, FileWriter, WriterOptions};
 use tsloom_tablet::Tablet;
 
 use crate::data::{W1_DEVICE_COUNT, W1_ROW_COUNT, W1_TABLET_ROW_COUNT, W1Device, w1_device};
 use crate::files::{data_folder, w1_columns, w1_schema};
 use crate::registry::{Case, Params, Result, Scenario};
 
-pub(super) const SCENARIOS: &[Scenario] =
-    &[Scenario::new("file/write/w1", "file", write_w1).params(&[("rows", W1_ROW_COUNT as u64)]).op_count(1).cpp_case("w1")];
+pub(super) const SCENARIOS: &[Scenario] = &[
+    Scenario::new("file/write/w1", "file", write_w1).params(PARAMS).op_count(1).cpp_case("w1"),
+    Scenario::new("file/write/w1_two_threads", "file", write_w1_on_two_threads).params(PARAMS).op_count(1).cpp_case("w1"),
+    Scenario::new("file/write/w1_auto", "file", write_w1_with_auto).params(PARAMS).op_count(1).cpp_case("w1"),
+];
+
+const PARAMS: &[(&str, u64)] = &[("rows", W1_ROW_COUNT as u64)];
 
 const BUFFER_SIZE: usize = 256 << 10;
 
 fn write_w1(params: &Params) -> Result<Case> {
+    write(params, WriterOptions::default())
+}
+
+fn write_w1_on_two_threads(params: &Params) -> Result<Case> {
+    write(params, WriterOptions::builder().threads(2).build()?)
+}
+
+fn write_w1_with_auto(params: &Params) -> Result<Case> {
+    write(params, WriterOptions::builder().encoding(EncodingChoice::Auto).build()?)
+}
+
+fn write(params: &Params, options: WriterOptions) -> Result<Case> {
     let row_count = params.count("rows")?;
     let devices: Vec<W1Device> = (0..W1_DEVICE_COUNT).map(|device| w1_device(device, row_count)).collect();
     let path = data_folder()?.join(format!("written-{}.tsfile", std::process::id()));
@@ -23,7 +40,7 @@ fn write_w1(params: &Params) -> Result<Case> {
     Ok(Case::new(devices.len() * row_count * 11 * 8, move || {
         // Not `create`: it keeps the path, whose length differs from machine to machine, and the counts must not.
         let file = BufWriter::with_capacity(BUFFER_SIZE, File::create(&path)?);
-        let mut writer = FileWriter::new(file, WriterOptions::default())?;
+        let mut writer = FileWriter::new(file, options.clone())?;
         writer.add_table(&w1_schema()?)?;
         for device in &devices {
             for start in (0..row_count).step_by(W1_TABLET_ROW_COUNT) {
