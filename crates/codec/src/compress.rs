@@ -97,6 +97,20 @@ pub const fn is_writable(compression: Compression) -> bool {
     is_supported(compression) && !matches!(compression, Compression::Lzo)
 }
 
+/// Checks that this build writes pages of a compression.
+///
+/// # Errors
+/// `Unsupported` for one that is only read, or whose feature is off; the message names the feature.
+pub fn check_writable(compression: Compression) -> Result<()> {
+    if is_writable(compression) {
+        return Ok(());
+    }
+    if is_supported(compression) {
+        return Err(Error::new(ErrorKind::Unsupported, format!("compression {compression} is read, not written")));
+    }
+    Err(feature_is_off(compression))
+}
+
 /// Appends the compressed form of `input` to `out`. It may be larger than `input`; the format allows that.
 ///
 /// # Errors

@@ -57,6 +57,27 @@ impl ColumnSchema {
         self
     }
 
+    /// Gives an encoder property a value, also when it has one.
+    pub fn set_prop(&mut self, key: &str, value: Option<String>) {
+        match self.props.iter_mut().find(|(name, _)| name == key) {
+            Some(prop) => prop.1 = value,
+            None => self.props.push((key.to_owned(), value)),
+        }
+    }
+
+    /// What may happen to values of the column that its encoding does not keep, or cannot hold; `None` when every value of the type
+    /// comes back bit for bit.
+    pub fn encoding_warning(&self) -> Option<&'static str> {
+        let is_float = matches!(self.data_type, DataType::Float | DataType::Double);
+        match self.encoding {
+            Encoding::Rle | Encoding::Ts2Diff if is_float => {
+                Some("keeps only as many decimals as max_point_number says; values with more are rounded")
+            }
+            Encoding::Sprintz => Some("cannot hold wide steps between values; pages with such a step are written PLAIN"),
+            _ => None,
+        }
+    }
+
     /// The value of an encoder property.
     pub fn prop(&self, key: &str) -> Option<&str> {
         self.props.iter().find(|(name, _)| name == key)?.1.as_deref()
@@ -130,6 +151,12 @@ impl TableSchema {
             let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
             Error::new(ErrorKind::NotFound, format!("table {} has no column {name}; it has {}", self.name, names.join(", ")))
         })
+    }
+
+    /// Columns whose encoding does not keep every value of their type, and what becomes of the values; see
+    /// [`ColumnSchema::encoding_warning`].
+    pub fn encoding_warnings(&self) -> impl Iterator<Item = (&ColumnSchema, &'static str)> {
+        self.columns.iter().filter_map(|column| Some((column, column.encoding_warning()?)))
     }
 
     /// Positions of the TAG columns, in order: tag `i` of a device id is column `tags().nth(i)`.

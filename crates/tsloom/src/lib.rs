@@ -12,7 +12,7 @@
 //! |---|---|
 //! | keep rows durably and query them | [`Store`] |
 //! | read or write a single `.tsfile` | [`FileReader`], [`FileWriter`] |
-//! | query files without a store | [`TableScan`] |
+//! | query files without a store | [`TableScan`], [`DeviceScan`] for the tree model |
 //! | send rows over a pipe | [`Tablet`], [`TabletView`] |
 //!
 //! # The first program
@@ -39,7 +39,7 @@ pub use tsloom_wal as wal;
 
 pub use tsloom_block::Block;
 pub use tsloom_file::{FileReader, FileWriter, WriterOptions};
-pub use tsloom_model::{DataType, Error, ErrorKind, Result, TableSchema, TimeRange, Value, tag};
-pub use tsloom_scan::{ScanRequest, TableScan};
+pub use tsloom_model::{DataType, DeviceSchema, Error, ErrorKind, Result, TableSchema, TimeRange, Value, tag};
+pub use tsloom_scan::{DeviceScan, ScanRequest, TableScan};
 pub use tsloom_store::{Durability, Store, StoreOptions};
 pub use tsloom_tablet::{Tablet, TabletView};

@@ -24,6 +24,8 @@ pub enum EncodingChoice {
     /// As the schema says.
     #[default]
     Schema,
+    /// This one, whatever the schema says.
+    Fixed(Encoding),
     /// For each chunk the one that its data takes the least room in, of those that keep every bit and that Java and C++ read.
     /// What the schema says is not asked. The chunk is never larger than in the default encoding of its type.
     ///
@@ -111,7 +113,7 @@ impl Contest {
 
 /// The encoding that suits a page best, if that is not the field's own. The body of the page in the latter is in `scratch`.
 fn choose(head_size: usize, values: ValuesRef<'_>, field: &Field, scratch: &mut Scratch) -> Result<Option<Encoding>> {
-    let Scratch { body, encode, compress: compress_scratch, trial } = scratch;
+    let Scratch { body, encode, compress: compress_scratch, trial, .. } = scratch;
     let mut size_of = |body: &[u8]| -> Result<usize> {
         trial.clear();
         compress(field.compression, body, trial, compress_scratch)?;

@@ -139,6 +139,11 @@ pub(super) struct ChunkBuffer {
 }
 
 impl ChunkBuffer {
+    /// Bytes of the statistics of the page that is being finished.
+    pub(super) fn page_statistics_size(&self) -> usize {
+        self.page_statistics.wire_size()
+    }
+
     pub(super) fn new(series_type: SeriesType) -> Self {
         Self { pages: Pages::default(), statistics: Statistics::new(series_type), page_statistics: Statistics::new(series_type) }
     }

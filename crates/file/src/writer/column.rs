@@ -169,12 +169,13 @@ impl ColumnBuffer {
             return Ok(());
         }
         let nulls = self.has_nulls.then(|| NullWords::new(&self.nulls, 0, row_count));
-        let Scratch { body, encode, compress, .. } = scratch;
+        let Scratch { body, encode, compress, changed_count, .. } = scratch;
         body.clear();
         body.put_i32(i32::try_from(row_count).expect("page_rows_max is at most i32::MAX"));
         presence::append_from_nulls(nulls, row_count, body);
         let head_size = body.len();
         let values = self.values.as_values();
+        *changed_count += field.changed_count(values);
         let encoded = tsloom_codec::encode(self.encoding(field), values, field.data_type, field.options, body, encode);
         if encoded.is_err() && field.may_refuse_values() {
             self.is_plain = true;

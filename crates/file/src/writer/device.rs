@@ -1,16 +1,20 @@
 //! The devices of a file: their open groups, and the metadata of what was written.
+//!
+//! Tables and tree-model devices share the list: the name of a table is never that of a tree, so name and tags tell which is meant.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 
 use tsloom_encoding::ToWire;
-use tsloom_format::{ChunkGroupHeader, ChunkKind, SeriesMetadataWire, SeriesType, Statistics};
+use tsloom_format::{ChunkGroupHeader, ChunkKind, SeriesType, Statistics};
 use tsloom_model::{DeviceId, Encoding, Error, ErrorKind, Result};
 
 use super::Sink;
 use super::chunk::{ChunkParts, Pages};
 use super::group::Group;
+use super::plain::PlainGroup;
+use super::series::{Series, SeriesList};
 use super::table::Table;
 
 /// All devices, found by table and tags without making an id.
@@ -30,37 +34,59 @@ pub(super) struct Device {
     pub(super) table: usize,
     next_of_hash: Option<u32>,
     last_time: Option<i64>,
-    pub(super) group: Option<Box<Group>>,
+    pub(super) group: Option<OpenGroup>,
     group_count: u32,
-    /// Ascending by rank.
-    pub(super) series: Vec<Series>,
+    /// Of the chunks in the file; not those that were spilled.
+    pub(super) series: SeriesList,
+    /// The series that were spilled, a bit for each rank.
+    spilled: Vec<u64>,
+    /// Bytes that `series` has grown by since somebody asked.
+    grown: usize,
 }
 
-/// What is kept of the chunks of one series.
+/// What was not written yet.
 #[derive(Debug)]
-pub(super) struct Series {
-    /// 0 for the time column, else one more than the position in the table's columns by name.
-    rank: u32,
-    /// Of all chunks.
-    statistics: Statistics,
-    first_offset: u64,
-    /// From the second chunk on: every chunk's offset and statistics in wire form.
-    chunk_list: Vec<u8>,
+pub(super) enum OpenGroup {
+    /// Of a device whose columns share their times.
+    Aligned(Box<Group>),
+    /// Of one whose columns have their own.
+    Plain(Box<PlainGroup>),
+}
+
+impl OpenGroup {
+    /// Bytes that rows, pages and the buffers themselves take.
+    pub(super) fn byte_count(&self) -> usize {
+        match self {
+            Self::Aligned(group) => group.byte_count(),
+            Self::Plain(group) => group.byte_count(),
+        }
+    }
+
+    /// Rows in finished and open pages.
+    pub(super) fn row_count(&self) -> usize {
+        match self {
+            Self::Aligned(group) => group.row_count(),
+            Self::Plain(group) => group.row_count(),
+        }
+    }
+
+    /// Forgets everything and keeps the buffers.
+    pub(super) fn clear(&mut self) {
+        match self {
+            Self::Aligned(group) => group.clear(),
+            Self::Plain(group) => group.clear(),
+        }
+    }
 }
 
 impl Devices {
     /// The device of these tags.
-    pub(super) fn find<'a>(
-        &self,
-        table: usize,
-        table_name: &str,
-        tags: &(impl Iterator<Item = Option<&'a str>> + Clone),
-    ) -> Option<usize> {
-        let is_it = |device: &Device| device.table == table && device.id.is(table_name, tags.clone());
+    pub(super) fn find<'a>(&self, table_name: &str, tags: &(impl Iterator<Item = Option<&'a str>> + Clone)) -> Option<usize> {
+        let is_it = |device: &Device| device.id.is(table_name, tags.clone());
         if self.list.get(self.last).is_some_and(is_it) {
             return Some(self.last);
         }
-        let mut next = self.by_hash.get(&hash(table, tags.clone())).copied();
+        let mut next = self.by_hash.get(&hash(table_name, tags.clone())).copied();
         while let Some(index) = next {
             let device = &self.list[index as usize];
             if is_it(device) {
@@ -78,12 +104,23 @@ impl Devices {
         table_name: &'a str,
         tags: impl Iterator<Item = Option<&'a str>> + Clone,
     ) -> usize {
-        let index = self.find(table, table_name, &tags).unwrap_or_else(|| {
+        let index = self.find(table_name, &tags).unwrap_or_else(|| {
             let index = self.list.len();
-            let next_of_hash = self.by_hash.insert(hash(table, tags.clone()), index as u32);
+            let next_of_hash = self.by_hash.insert(hash(table_name, tags.clone()), index as u32);
             let id = DeviceId::new(table_name, tags);
-            let series = Vec::new();
-            self.list.push(Device { id, table, next_of_hash, last_time: None, group: None, group_count: 0, series });
+            let series = SeriesList::default();
+            let device = Device {
+                id,
+                table,
+                next_of_hash,
+                last_time: None,
+                group: None,
+                group_count: 0,
+                series,
+                spilled: Vec::new(),
+                grown: 0,
+            };
+            self.list.push(device);
             index
         });
         self.last = index;
@@ -115,7 +152,7 @@ impl Devices {
 }
 
 /// Null tags count by their place only, so that trailing ones do not count at all.
-fn hash<'a>(table: usize, tags: impl Iterator<Item = Option<&'a str>>) -> u64 {
+fn hash<'a>(table: &str, tags: impl Iterator<Item = Option<&'a str>>) -> u64 {
     let mut hasher = DefaultHasher::new();
     table.hash(&mut hasher);
     for (place, tag) in tags.enumerate() {
@@ -148,6 +185,33 @@ impl Device {
         }
         self.last_time = times.last().copied().or(self.last_time);
         Ok(())
+    }
+
+    /// Writes the chunks of a group whose columns have times of their own; returns their number.
+    pub(super) fn write_plain_group<W: Write>(&mut self, group: &PlainGroup, table: &Table, sink: &mut Sink<W>) -> Result<u64> {
+        if !group.has_chunks() {
+            return Ok(0);
+        }
+        sink.write(&ChunkGroupHeader(&self.id).to_vec())?;
+        let mut chunk_count = 0;
+        for (place, &field) in table.by_name.iter().enumerate() {
+            let field_schema = &table.fields[field as usize];
+            for chunk in group.chunks(field as usize) {
+                let (encoding, pages) = chunk.best(field_schema);
+                let parts = ChunkParts {
+                    kind: ChunkKind::Plain,
+                    measurement: &field_schema.name,
+                    series_type: field_schema.series_type(),
+                    compression: field_schema.compression,
+                    encoding,
+                };
+                let offset = pages.write(parts, sink)?;
+                self.add_chunk(place as u32 + 1, offset, chunk.statistics());
+                chunk_count += 1;
+            }
+        }
+        self.pass_group();
+        Ok(chunk_count)
     }
 
     /// Writes a chunk group whose last page was sealed; returns the number of its chunks.
@@ -204,51 +268,39 @@ impl Device {
 
     /// Takes note of a chunk that is in the file.
     pub(super) fn add_chunk(&mut self, rank: u32, offset: u64, statistics: &Statistics) {
-        match self.series.binary_search_by_key(&rank, |series| series.rank) {
-            Ok(index) => self.series[index].add(offset, statistics),
-            Err(index) => {
-                let statistics = statistics.clone();
-                self.series.insert(index, Series { rank, statistics, first_offset: offset, chunk_list: Vec::new() });
+        self.grown += self.series.add(rank, offset, statistics);
+    }
+
+    /// Bytes of metadata that came with the chunks since the last call.
+    pub(super) fn take_grown(&mut self) -> usize {
+        std::mem::take(&mut self.grown)
+    }
+
+    /// True when the file has a chunk of the device.
+    pub(super) fn has_chunks(&self) -> bool {
+        self.group_count > 0
+    }
+
+    /// Takes note that the series go to the temporary file.
+    pub(super) fn pass_spill(&mut self) {
+        for rank in self.series.iter().map(Series::rank) {
+            let word = rank as usize / 64;
+            if self.spilled.len() <= word {
+                self.spilled.resize(word + 1, 0);
             }
+            self.spilled[word] |= 1 << (rank % 64);
         }
+        self.series = SeriesList::default();
+    }
+
+    /// Number of series, spilled ones too. Some are in both places only before the last spill.
+    pub(super) fn series_count(&self) -> u64 {
+        let spilled = self.spilled.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+        spilled + self.series.iter().len() as u64
     }
 
     /// Takes note of a chunk group that is in the file.
     pub(super) fn pass_group(&mut self) {
         self.group_count += 1;
-    }
-}
-
-impl Series {
-    fn add(&mut self, offset: u64, statistics: &Statistics) {
-        if self.chunk_list.is_empty() {
-            self.chunk_list.extend_from_slice(&self.first_offset.to_be_bytes());
-            self.statistics.write_to(&mut self.chunk_list);
-        }
-        self.chunk_list.extend_from_slice(&offset.to_be_bytes());
-        statistics.write_to(&mut self.chunk_list);
-        self.statistics.merge(statistics);
-    }
-
-    /// The column's name.
-    pub(super) fn name<'a>(&self, table: &'a Table) -> &'a str {
-        match self.rank.checked_sub(1) {
-            None => "",
-            Some(place) => &table.fields[table.by_name[place as usize] as usize].name,
-        }
-    }
-
-    /// Appends the record of the series.
-    pub(super) fn write_to(&self, table: &Table, out: &mut Vec<u8>) {
-        let first_offset = self.first_offset.to_be_bytes();
-        let many_chunks = !self.chunk_list.is_empty();
-        let record = SeriesMetadataWire {
-            kind: if self.rank == 0 { ChunkKind::Time } else { ChunkKind::Value },
-            measurement: self.name(table),
-            statistics: &self.statistics,
-            many_chunks,
-            chunk_list: if many_chunks { &self.chunk_list } else { &first_offset },
-        };
-        record.write_to(out);
     }
 }

@@ -1,7 +1,6 @@
 //! The open chunk group of one device: rows of the open page, and the finished pages of every column.
 
 use tsloom_codec::encode_times;
-use tsloom_encoding::ToWire;
 use tsloom_format::SeriesType;
 use tsloom_model::{ColumnView, Result, ValuesRef};
 
@@ -13,7 +12,7 @@ use super::workers::Workers;
 
 /// Statistics of a page past this size (four long strings) are kept out of page headers, by a chunk of its own for the page:
 /// libtsfile reads page headers of up to 4 KiB.
-const PAGE_STATISTICS_SIZE_MAX: usize = 2048;
+pub(super) const PAGE_STATISTICS_SIZE_MAX: usize = 2048;
 
 /// What a column takes besides its values: the buffers' heads and their first, smallest allocations.
 const COLUMN_SIZE: usize = size_of::<ColumnBuffer>() + 128;
@@ -123,7 +122,7 @@ impl Group {
         let mut is_wide = false;
         for column in self.columns.iter_mut().flatten().filter(|column| column.is_used) {
             column.prepare_page(&self.times);
-            is_wide |= column.chunk.page_statistics.wire_size() > PAGE_STATISTICS_SIZE_MAX;
+            is_wide |= column.chunk.page_statistics_size() > PAGE_STATISTICS_SIZE_MAX;
         }
         is_wide
     }
@@ -183,7 +182,7 @@ impl Group {
 
 /// How many of these rows a page takes that has room for so many bytes of this column; at least one. The row that
 /// reaches the bound is the last.
-fn rows_that_fit(view: ColumnView<'_>, room: usize) -> usize {
+pub(super) fn rows_that_fit(view: ColumnView<'_>, room: usize) -> usize {
     let count = view.row_count();
     let ValuesRef::Text(text) = view.values() else {
         return count;

@@ -3,7 +3,8 @@
 //! ```text
 //! 02
 //! device by device    records of its series, then its measurement nodes but for the root
-//! table by table      measurement roots of its devices, then device nodes but for the root
+//! table by table      measurement roots of its devices, then device nodes but for the root; the "table" of a
+//!                     tree-model device is segment 0
 //! footer              device roots, schemas, bloom filter, properties
 //! ```
 //!
@@ -19,6 +20,7 @@ use tsloom_format::{
 use tsloom_model::{DeviceId, Error, ErrorKind, Result, TableSchema};
 
 use super::device::{Device, Devices};
+use super::spill::Runs;
 use super::table::Table;
 use super::{FileSummary, Sink, WriterOptions};
 
@@ -54,19 +56,22 @@ pub(super) fn write<W: Write>(
     options: &WriterOptions,
     tables: &[Table],
     devices: &Devices,
-    order: &[usize],
+    runs: Option<Runs>,
     summary: &mut FileSummary,
 ) -> Result<()> {
-    let order: Vec<&Device> = order.iter().map(|index| devices.get(*index)).filter(|device| !device.series.is_empty()).collect();
+    let order: Vec<usize> = devices.in_order().into_iter().filter(|index| devices.get(*index).has_chunks()).collect();
     summary.device_count = order.len() as u64;
-    summary.series_count = order.iter().map(|device| device.series.len() as u64).sum();
+    summary.series_count = order.iter().map(|index| devices.get(*index).series_count()).sum();
 
     let meta_offset = sink.position;
     let mut out = Out { sink, buffer: vec![marker::SEPARATOR] };
-    let roots = write_series(&mut out, options, tables, &order)?;
+    let mut bloom_filter = BloomFilter::new(summary.series_count, options.bloom_error_rate);
+    let source = Source { tables, devices, runs };
+    let roots = write_series(&mut out, options, source, &order, &mut bloom_filter)?;
+    let order: Vec<&Device> = order.into_iter().map(|index| devices.get(index)).collect();
     let mut table_roots = Vec::new();
     let mut done = 0;
-    for devices in order.chunk_by(|a, b| a.table == b.table) {
+    for devices in order.chunk_by(|a, b| a.id.table() == b.id.table()) {
         let roots = &roots[done..done + devices.len()];
         done += devices.len();
         let root = write_devices(&mut out, options, devices, roots)?;
@@ -77,7 +82,7 @@ pub(super) fn write<W: Write>(
         tables: table_roots,
         schemas: schemas(tables),
         meta_offset,
-        bloom_filter: Some(bloom_filter(options, tables, &order, summary.series_count)),
+        bloom_filter: Some(bloom_filter),
         properties: properties(options),
     };
     let footer = footer.to_vec();
@@ -89,22 +94,43 @@ pub(super) fn write<W: Write>(
     out.drain(0)
 }
 
-/// Writes the series of all devices; returns the measurement root of each.
+/// Where the series of a device are.
+struct Source<'a> {
+    tables: &'a [Table],
+    devices: &'a Devices,
+    /// They are all in the temporary file; otherwise with their devices.
+    runs: Option<Runs>,
+}
+
+/// Writes the series of all devices and adds them to the filter; returns the measurement root of each.
 fn write_series<W: Write>(
     out: &mut Out<'_, W>,
     options: &WriterOptions,
-    tables: &[Table],
-    order: &[&Device],
+    mut source: Source<'_>,
+    order: &[usize],
+    bloom_filter: &mut BloomFilter,
 ) -> Result<Vec<Vec<u8>>> {
     let mut roots = Vec::with_capacity(order.len());
-    for device in order {
-        let table = &tables[device.table];
-        let mut entries = Vec::with_capacity(device.series.len().div_ceil(options.index_degree));
-        for (index, series) in device.series.iter().enumerate() {
+    let mut element = Vec::new();
+    for &number in order {
+        let device = source.devices.get(number);
+        let table = &source.tables[device.table];
+        let series = match &mut source.runs {
+            Some(runs) => runs.series_of(number, table)?,
+            None => &device.series,
+        };
+        element.clear();
+        put_device_name(&device.id, &mut element);
+        let device_size = element.len();
+        let mut entries = Vec::with_capacity(series.iter().len().div_ceil(options.index_degree));
+        for (index, series) in series.iter().enumerate() {
             if index % options.index_degree == 0 {
                 entries.push((series.name(table), out.position()));
             }
             series.write_to(table, &mut out.buffer);
+            element.truncate(device_size);
+            element.extend_from_slice(series.name(table).as_bytes());
+            bloom_filter.add(&element);
         }
         let end = out.position();
         let levels = (NodeType::LeafMeasurement, NodeType::InnerMeasurement);
@@ -156,27 +182,12 @@ fn write_levels<W: Write, K: Copy>(
     Ok(root)
 }
 
-/// The schemas of all tables, ascending by name, also of those without rows.
+/// The schemas of all tables, ascending by name, also of those without rows. Tree-model devices have none.
 fn schemas(tables: &[Table]) -> Vec<TableSchema> {
-    let mut schemas: Vec<TableSchema> = tables.iter().map(|table| table.schema.clone()).collect();
+    let named = tables.iter().filter(|table| !table.schema.name().is_empty());
+    let mut schemas: Vec<TableSchema> = named.map(|table| table.schema.clone()).collect();
     schemas.sort_by(|a, b| a.name().cmp(b.name()));
     schemas
-}
-
-fn bloom_filter(options: &WriterOptions, tables: &[Table], order: &[&Device], series_count: u64) -> BloomFilter {
-    let mut filter = BloomFilter::new(series_count, options.bloom_error_rate);
-    let mut element = Vec::new();
-    for device in order {
-        element.clear();
-        put_device_name(&device.id, &mut element);
-        let device_size = element.len();
-        for series in &device.series {
-            element.truncate(device_size);
-            element.extend_from_slice(series.name(&tables[device.table]).as_bytes());
-            filter.add(&element);
-        }
-    }
-    filter
 }
 
 /// The segments, each with a '.' after it.

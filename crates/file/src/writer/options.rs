@@ -1,6 +1,7 @@
 //! What a caller may choose about a file.
 
-use tsloom_model::{Compression, Error, ErrorKind, Result};
+use tsloom_codec::compress::CompressOptions;
+use tsloom_model::{ColumnCategory, ColumnSchema, Compression, DataType, Error, ErrorKind, Result, TableSchema};
 
 use super::auto::EncodingChoice;
 
@@ -12,14 +13,22 @@ pub struct WriterOptions {
     pub(super) memory_bytes_max: usize,
     pub(super) chunk_bytes_max: usize,
     pub(super) chunk_rows_max: usize,
+    pub(super) metadata_bytes_max: usize,
     pub(super) index_degree: usize,
     pub(super) bloom_error_rate: f64,
     pub(super) time_compression: Compression,
     pub(super) threads: usize,
-    pub(super) encoding: EncodingChoice,
-    /// By column name; they go before `encoding`.
-    pub(super) column_encodings: Vec<(String, EncodingChoice)>,
+    encoding: EncodingChoice,
+    /// They go before `encoding`; the last that fits counts.
+    type_encodings: Vec<(DataType, EncodingChoice)>,
+    /// By name of the column, or of table and column; they go before the others.
+    column_encodings: Vec<(String, EncodingChoice)>,
+    pub(super) compress: CompressOptions,
+    pub(super) drops_attributes: bool,
     pub(super) properties: Vec<(String, Option<String>)>,
+    compression: Option<Compression>,
+    column_compressions: Vec<(String, Compression)>,
+    column_decimals: Vec<(String, u32)>,
 }
 
 impl Default for WriterOptions {
@@ -31,13 +40,20 @@ impl Default for WriterOptions {
             memory_bytes_max: 64 << 20,
             chunk_bytes_max: 256 << 20,
             chunk_rows_max: 100_000,
+            metadata_bytes_max: 32 << 20,
             index_degree: 256,
             bloom_error_rate: 0.05,
             time_compression: Compression::Lz4,
             threads: 1,
             encoding: EncodingChoice::Schema,
+            type_encodings: Vec::new(),
             column_encodings: Vec::new(),
+            compress: CompressOptions::default(),
+            drops_attributes: false,
             properties: Vec::new(),
+            compression: None,
+            column_compressions: Vec::new(),
+            column_decimals: Vec::new(),
         }
     }
 }
@@ -48,12 +64,51 @@ impl WriterOptions {
         WriterOptionsBuilder { options: Self::default() }
     }
 
-    /// How the encoding of a FIELD column is chosen.
-    pub(super) fn encoding_of(&self, column: &str) -> EncodingChoice {
-        let of_column = self.column_encodings.iter().rfind(|(name, _)| name == column);
-        of_column.map_or(self.encoding, |(_, choice)| *choice)
+    /// Starts from these.
+    pub fn to_builder(&self) -> WriterOptionsBuilder {
+        WriterOptionsBuilder { options: self.clone() }
+    }
+
+    /// A schema with what was chosen here instead of what it says.
+    pub(super) fn applied_to(&self, schema: &TableSchema) -> Result<TableSchema> {
+        let columns = schema.columns().iter().map(|column| self.applied_to_column(schema.name(), column));
+        TableSchema::from_stored(schema.name(), columns.collect())
+    }
+
+    fn applied_to_column(&self, table: &str, column: &ColumnSchema) -> ColumnSchema {
+        let mut column = column.clone();
+        if matches!(column.category, ColumnCategory::Tag | ColumnCategory::Time) {
+            return column;
+        }
+        if let EncodingChoice::Fixed(encoding) = self.encoding_of(table, &column) {
+            column.encoding = encoding;
+        }
+        let compression = chosen(&self.column_compressions, table, &column.name).or(self.compression);
+        column.compression = compression.unwrap_or(column.compression);
+        if let Some(decimals) = chosen(&self.column_decimals, table, &column.name) {
+            column.set_prop(MAX_POINT_NUMBER, Some(decimals.to_string()));
+        }
+        column
+    }
+
+    /// How the encoding of a column is chosen.
+    pub(super) fn encoding_of(&self, table: &str, column: &ColumnSchema) -> EncodingChoice {
+        let of_type = || self.type_encodings.iter().rfind(|(data_type, _)| *data_type == column.data_type);
+        let of_column = chosen(&self.column_encodings, table, &column.name);
+        of_column.or_else(|| of_type().map(|(_, choice)| *choice)).unwrap_or(self.encoding)
     }
 }
+
+/// The last choice whose name is that of the column, or of table and column.
+fn chosen<T: Copy>(choices: &[(String, T)], table: &str, column: &str) -> Option<T> {
+    let is_it = |name: &str| {
+        name == column || name.strip_prefix(table).and_then(|rest| rest.strip_prefix('.')).is_some_and(|name| name == column)
+    };
+    choices.iter().rfind(|(name, _)| is_it(name)).map(|(_, choice)| *choice)
+}
+
+/// The property of a column that says how many decimals a scaled encoding keeps.
+pub(super) const MAX_POINT_NUMBER: &str = "max_point_number";
 
 /// Builds [`WriterOptions`].
 #[derive(Clone, Debug)]
@@ -77,8 +132,8 @@ impl WriterOptionsBuilder {
     }
 
     /// Bytes that rows and pages of all devices may take before their chunk groups are written out. Buffers grow by
-    /// doubling, so groups are written when they hold half of it. Metadata is not part of it: it grows with the number of
-    /// chunks, by some 100 bytes each.
+    /// doubling, so groups are written when they hold half of it. Metadata is not part of it: see
+    /// [`metadata_bytes_max`](Self::metadata_bytes_max).
     #[must_use]
     pub fn memory_bytes_max(mut self, bytes: usize) -> Self {
         self.options.memory_bytes_max = bytes;
@@ -103,6 +158,14 @@ impl WriterOptionsBuilder {
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.options.threads = threads;
+        self
+    }
+
+    /// Bytes of the metadata of series and chunks that are kept in memory, some 100 a chunk; more of it waits in a temporary
+    /// file for the end. What cannot go there are the names of devices, some 150 bytes each.
+    #[must_use]
+    pub fn metadata_bytes_max(mut self, bytes: usize) -> Self {
+        self.options.metadata_bytes_max = bytes;
         self
     }
 
@@ -134,10 +197,56 @@ impl WriterOptionsBuilder {
         self
     }
 
-    /// The same for the FIELD columns of this name, in every table.
+    /// The same for the columns of one type.
+    #[must_use]
+    pub fn type_encoding(mut self, data_type: DataType, choice: EncodingChoice) -> Self {
+        self.options.type_encodings.push((data_type, choice));
+        self
+    }
+
+    /// The same for one column, named `column` (in every table and device) or `table.column`. That a fixed encoding fits the
+    /// type is checked when the table is added.
     #[must_use]
     pub fn column_encoding(mut self, column: impl Into<String>, choice: EncodingChoice) -> Self {
         self.options.column_encodings.push((column.into(), choice));
+        self
+    }
+
+    /// Levels of the compressors that have them.
+    #[must_use]
+    pub fn compress_options(mut self, options: CompressOptions) -> Self {
+        self.options.compress = options;
+        self
+    }
+
+    /// Compression of all value columns, whatever their schema says.
+    #[must_use]
+    pub fn compression(mut self, compression: Compression) -> Self {
+        self.options.compression = Some(compression);
+        self
+    }
+
+    /// Compression of one column, named as in [`column_encoding`](Self::column_encoding).
+    #[must_use]
+    pub fn column_compression(mut self, column: impl Into<String>, compression: Compression) -> Self {
+        self.options.column_compressions.push((column.into(), compression));
+        self
+    }
+
+    /// Decimals that RLE and TS_2DIFF keep of a FLOAT or DOUBLE column, named as in
+    /// [`column_encoding`](Self::column_encoding). Values with more are changed; [`FileSummary`](crate::FileSummary) counts
+    /// them.
+    #[must_use]
+    pub fn column_decimals(mut self, column: impl Into<String>, decimals: u32) -> Self {
+        self.options.column_decimals.push((column.into(), decimals));
+        self
+    }
+
+    /// Leaves values of ATTRIBUTE columns out, as the writers of Java and C++ do without a word: they belong to a device and have
+    /// no place in a file. [`FileSummary`](crate::FileSummary) counts them. Otherwise they are refused.
+    #[must_use]
+    pub fn drop_attributes(mut self) -> Self {
+        self.options.drops_attributes = true;
         self
     }
 
@@ -167,10 +276,7 @@ impl WriterOptionsBuilder {
         within("chunk_rows_max", options.chunk_rows_max, 1, i32::MAX as usize)?;
         within("threads", options.threads, 1, 256)?;
         within("index_degree", options.index_degree, 2, 1 << 20)?;
-        if !tsloom_codec::compress::is_writable(options.time_compression) {
-            let message = format!("compression {} is not written by this build", options.time_compression);
-            return Err(Error::new(ErrorKind::Unsupported, message));
-        }
+        tsloom_codec::compress::check_writable(options.time_compression)?;
         Ok(options)
     }
 }

@@ -47,9 +47,9 @@ impl FileWriter<std::io::BufWriter<AppendFile>> {
         writer.take_groups(&recovery, &file, tables, limits)?;
         LogFile::truncate(&mut file, recovery.whole_size)?;
         let inner = std::io::BufWriter::new(AppendFile::at(Box::new(file), recovery.whole_size));
-        let FileWriter { options, tables, devices, workers, buffered, summary, .. } = writer;
+        let FileWriter { options, tables, devices, workers, buffered, metadata_bytes, spill, summary, .. } = writer;
         let sink = Sink { inner, position: recovery.whole_size, failed: false };
-        Ok(FileWriter { sink, options, tables, devices, workers, buffered, summary })
+        Ok(FileWriter { sink, options, tables, devices, workers, buffered, metadata_bytes, spill, summary })
     }
 }
 
@@ -104,7 +104,7 @@ impl<W: Write> FileWriter<W> {
             self.summary.chunk_count += 1;
         }
         self.devices.get_mut(device).pass_group();
-        Ok(())
+        self.keep_metadata(device)
     }
 }
 

@@ -6,27 +6,53 @@ use tsloom_model::{ColumnCategory, ColumnView, DeviceId, Error, ErrorKind, Resul
 use tsloom_tablet::Tablet;
 
 use super::FileWriter;
-use super::group::Group;
+use super::device::OpenGroup;
 use super::table::Table;
 
 impl<W: Write> FileWriter<W> {
-    /// Writes the rows of a table-model tablet. Its TAG columns are those of the table; of the FIELD columns some may be
-    /// missing.
+    /// Writes the rows of a tablet. Of a table, its TAG columns are those of the table; of the other columns some may be
+    /// missing. Of a tree-model device, which is named by its path, the columns are measurements.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] for a table that was not added, [`ErrorKind::SchemaMismatch`] for columns that do not fit it;
-    /// nothing is taken then. [`ErrorKind::OutOfOrder`] when a row does not come after the last one of its device; rows of
-    /// the devices before it in the tablet are taken. [`ErrorKind::Unsupported`] for values of ATTRIBUTE columns, which have
-    /// no place in a file.
+    /// [`ErrorKind::NotFound`] for a table or device that was not added, [`ErrorKind::SchemaMismatch`] for columns that do not
+    /// fit it; nothing is taken then. [`ErrorKind::OutOfOrder`] when a row does not come after the last one of its device; rows
+    /// of the devices before it in the tablet are taken. [`ErrorKind::Unsupported`] for values of ATTRIBUTE columns, which have
+    /// no place in a file, unless the options say to leave them out.
     pub fn write(&mut self, tablet: &Tablet) -> Result<()> {
         let target = tablet.target().unwrap_or_default();
-        let table = self.table_index(target)?;
-        let columns = columns_of(&self.tables[table], tablet)?;
+        let table = match self.table_index(target) {
+            Ok(table) => table,
+            Err(error) => {
+                let id = DeviceId::from_path(target);
+                let Some(device) = self.devices.find(id.table(), &id.segments().skip(1)) else { return Err(error) };
+                let table = &self.tables[self.devices.get(device).table];
+                let (columns, dropped_count) = columns_of(table, tablet, self.options.drops_attributes)?;
+                self.append(device, tablet.times(), &columns, 0)?;
+                self.summary.dropped_attribute_count += dropped_count;
+                return Ok(());
+            }
+        };
+        let (columns, dropped_count) = columns_of(&self.tables[table], tablet, self.options.drops_attributes)?;
         for run in tablet.device_runs() {
             let device = self.devices.find_or_add(table, target, tablet.tags_of(run.start));
             self.append(device, &tablet.times()[run.start..run.end], &columns, run.start)?;
         }
+        self.summary.dropped_attribute_count += dropped_count;
         Ok(())
+    }
+
+    /// Writes rows of a device of the tree model. There is one column for each of its measurements, in the order in which they
+    /// were added; `None` has no value in any of the rows.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_device_rows(&mut self, device: &DeviceId, times: &[i64], columns: &[Option<ColumnView<'_>>]) -> Result<()> {
+        let index = self
+            .devices
+            .find(device.table(), &device.segments().skip(1))
+            .ok_or_else(|| Error::new(ErrorKind::NotFound, format!("the device {device} was not added to the file")))?;
+        check_columns(&self.tables[self.devices.get(index).table], device.table(), times, columns)?;
+        self.append(index, times, columns, 0)
     }
 
     /// Writes rows of one device. There is one column for each FIELD column of the table, in schema order; `None` has no
@@ -69,7 +95,11 @@ impl<W: Write> FileWriter<W> {
                 }
             };
             let before = group.byte_count();
-            let (count, is_full) = group.append(table, &times[done..], columns, start + done);
+            let rest = &times[done..];
+            let (count, is_full) = match group {
+                OpenGroup::Aligned(group) => group.append(table, rest, columns, start + done),
+                OpenGroup::Plain(group) => (group.append(table, rest, columns, start + done, &mut self.workers.own)?, false),
+            };
             let chunk_bytes_max = table.chunk_bytes_max;
             self.buffered = self.buffered + group.byte_count() - before;
             done += count;
@@ -77,8 +107,8 @@ impl<W: Write> FileWriter<W> {
                 self.end_page(index)?;
             }
             let chunk_rows_max = self.options.chunk_rows_max;
-            let is_whole = |group: &Group| group.byte_count() >= chunk_bytes_max || group.row_count() >= chunk_rows_max;
-            if self.devices.get(index).group.as_deref().is_some_and(is_whole) {
+            let is_whole = |group: &OpenGroup| group.byte_count() >= chunk_bytes_max || group.row_count() >= chunk_rows_max;
+            if self.devices.get(index).group.as_ref().is_some_and(is_whole) {
                 self.flush_device(index, false)?;
             }
         }
@@ -91,8 +121,9 @@ impl<W: Write> FileWriter<W> {
     }
 }
 
-/// The columns of a tablet in the order of the table's fields.
-fn columns_of<'a>(table: &Table, tablet: &'a Tablet) -> Result<Vec<Option<ColumnView<'a>>>> {
+/// The columns of a tablet in the order of the table's fields, and how many values of other columns are left out.
+fn columns_of<'a>(table: &Table, tablet: &'a Tablet, drops_attributes: bool) -> Result<(Vec<Option<ColumnView<'a>>>, u64)> {
+    let mut dropped_count = 0;
     let mut tags = table.schema.tags().map(|index| table.schema.columns()[index].name.as_str());
     let mut columns = vec![None; table.fields.len()];
     for (index, column) in tablet.columns().iter().enumerate() {
@@ -116,10 +147,12 @@ fn columns_of<'a>(table: &Table, tablet: &'a Tablet) -> Result<Vec<Option<Column
                 columns[field] = tablet.column(index);
             }
             ColumnCategory::Attribute | ColumnCategory::Time => {
-                if tablet.column(index).is_some_and(|view| view.null_count() < view.row_count()) {
+                let value_count = tablet.column(index).map_or(0, |view| view.row_count() - view.null_count());
+                if value_count > 0 && !drops_attributes {
                     let message = format!("values of a {} column have no place in a file", column.category);
                     return Err(Error::new(ErrorKind::Unsupported, message).in_column(&column.name));
                 }
+                dropped_count += value_count as u64;
             }
         }
     }
@@ -127,7 +160,7 @@ fn columns_of<'a>(table: &Table, tablet: &'a Tablet) -> Result<Vec<Option<Column
         let message = format!("the tablet lacks this TAG of table {}", table.schema.name());
         return Err(Error::new(ErrorKind::SchemaMismatch, message).in_column(tag));
     }
-    Ok(columns)
+    Ok((columns, dropped_count))
 }
 
 fn check_rows(table: &Table, device: &DeviceId, times: &[i64], columns: &[Option<ColumnView<'_>>]) -> Result<()> {
@@ -139,8 +172,14 @@ fn check_rows(table: &Table, device: &DeviceId, times: &[i64], columns: &[Option
     if device.segment_count() > table.schema.tag_count() + 1 {
         return mismatch(format!("device {device} has more tags than table {name}"));
     }
+    check_columns(table, name, times, columns)
+}
+
+/// Checks that there is a column for each field, of its type and with a row for each time. `owner` is what errors name.
+fn check_columns(table: &Table, owner: &str, times: &[i64], columns: &[Option<ColumnView<'_>>]) -> Result<()> {
     if columns.len() != table.fields.len() {
-        return mismatch(format!("{} columns for the {} FIELDs of table {name}", columns.len(), table.fields.len()));
+        let message = format!("{} columns for the {} FIELDs of {owner}", columns.len(), table.fields.len());
+        return Err(Error::new(ErrorKind::SchemaMismatch, message));
     }
     for (view, field) in columns.iter().zip(&table.fields) {
         let Some(view) = view else {

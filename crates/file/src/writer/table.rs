@@ -1,10 +1,13 @@
-//! What the writer knows about a table.
+//! What the writer knows about a table, or about tree-model devices with the same measurements.
 
-use tsloom_codec::{EncodeOptions, compress, encode};
+use tsloom_codec::{EncodeOptions, compress, encode, scaled};
 use tsloom_format::SeriesType;
-use tsloom_model::{ColumnSchema, Compression, DataType, Encoding, Error, ErrorKind, Result, TableSchema, Values};
+use tsloom_model::{ColumnSchema, Compression, DataType, Encoding, Error, ErrorKind, Result, TableSchema, Values, ValuesRef};
 
+use super::device::OpenGroup;
 use super::group::Group;
+use super::options::MAX_POINT_NUMBER;
+use super::plain::PlainGroup;
 use super::{EncodingChoice, Scratch, WriterOptions};
 
 /// Groups that wait to be used again; more are given back to the allocator.
@@ -12,7 +15,10 @@ const SPARE_COUNT_MAX: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct Table {
+    /// Without a name it is that of tree-model devices.
     pub(super) schema: TableSchema,
+    /// Columns share their times.
+    pub(super) is_aligned: bool,
     /// The FIELD columns, in schema order.
     pub(super) fields: Vec<Field>,
     /// Positions in `fields`, ascending by name: the order of chunks and series.
@@ -22,8 +28,7 @@ pub(super) struct Table {
     pub(super) page_bytes_max: usize,
     pub(super) chunk_bytes_max: usize,
     pub(super) time_compression: Compression,
-    #[expect(clippy::vec_box, reason = "groups move between here and their device as the box they are")]
-    spare: Vec<Box<Group>>,
+    spare: Vec<OpenGroup>,
 }
 
 /// One FIELD column.
@@ -69,11 +74,23 @@ impl Field {
         value.push_defaults(1);
         scratch.body.clear();
         encode(self.encoding, value.as_values(), self.data_type, self.options, &mut scratch.body, &mut scratch.encode)?;
-        if !compress::is_writable(self.compression) {
-            let message = format!("compression {} is not written by this build", self.compression);
-            return Err(Error::new(ErrorKind::Unsupported, message));
-        }
-        Ok(())
+        compress::check_writable(self.compression)
+    }
+
+    /// True when the encoding rounds values to decimals.
+    pub(super) fn is_scaled(&self) -> bool {
+        matches!(self.encoding, Encoding::Rle | Encoding::Ts2Diff) && matches!(self.data_type, DataType::Float | DataType::Double)
+    }
+
+    /// How many values such an encoding changes.
+    pub(super) fn changed_count(&self, values: ValuesRef<'_>) -> u64 {
+        let decimals = self.options.max_point_number.filter(|_| self.is_scaled());
+        let changed = decimals.map(|decimals| match values {
+            ValuesRef::Float(values) => scaled::changed_f32s(values, decimals),
+            ValuesRef::Double(values) => scaled::changed_f64s(values, decimals),
+            _ => 0,
+        });
+        changed.unwrap_or(0) as u64
     }
 
     /// True when the encoding cannot hold all values of the type: SPRINTZ has no room for the widest steps.
@@ -99,11 +116,11 @@ impl Field {
 /// [`ErrorKind::Unsupported`] or [`ErrorKind::InvalidArgument`] for a column whose encoding or compression cannot be
 /// written; the error names it.
 pub fn check_table(schema: &TableSchema) -> Result<()> {
-    Table::new(schema, &WriterOptions::default(), &mut Scratch::default()).map(drop)
+    Table::new(schema.clone(), true, &WriterOptions::default(), &mut Scratch::default()).map(drop)
 }
 
 fn max_point_number(schema: &ColumnSchema) -> Result<Option<u32>> {
-    let Some(text) = schema.prop("max_point_number") else {
+    let Some(text) = schema.prop(MAX_POINT_NUMBER) else {
         return Ok(None);
     };
     let number = text.trim().parse();
@@ -111,11 +128,11 @@ fn max_point_number(schema: &ColumnSchema) -> Result<Option<u32>> {
 }
 
 impl Table {
-    pub(super) fn new(schema: &TableSchema, options: &WriterOptions, scratch: &mut Scratch) -> Result<Self> {
+    pub(super) fn new(schema: TableSchema, is_aligned: bool, options: &WriterOptions, scratch: &mut Scratch) -> Result<Self> {
         let mut fields = Vec::new();
         for column in schema.fields() {
             let field = &schema.columns()[column];
-            let choice = options.encoding_of(&field.name);
+            let choice = options.encoding_of(schema.name(), field);
             fields.push(Field::new(column, field, choice, scratch).map_err(|error| error.in_column(&field.name))?);
         }
         let mut by_name: Vec<u32> = (0..fields.len() as u32).collect();
@@ -123,7 +140,8 @@ impl Table {
         // Times are eight bytes wide, so no column is wider.
         let page_rows_max = options.page_rows_max.min(options.page_bytes_max.div_ceil(8));
         Ok(Self {
-            schema: schema.clone(),
+            schema,
+            is_aligned,
             fields,
             by_name,
             page_rows_max,
@@ -158,12 +176,15 @@ impl Table {
     }
 
     /// A group without rows.
-    pub(super) fn take(&mut self) -> Box<Group> {
-        self.spare.pop().unwrap_or_else(|| Box::new(Group::new(self.fields.len())))
+    pub(super) fn take(&mut self) -> OpenGroup {
+        self.spare.pop().unwrap_or_else(|| match self.is_aligned {
+            true => OpenGroup::Aligned(Box::new(Group::new(self.fields.len()))),
+            false => OpenGroup::Plain(Box::new(PlainGroup::new(self.fields.len()))),
+        })
     }
 
     /// Keeps the buffers of a group that was written.
-    pub(super) fn keep(&mut self, mut group: Box<Group>) {
+    pub(super) fn keep(&mut self, mut group: OpenGroup) {
         if self.spare.len() < SPARE_COUNT_MAX {
             group.clear();
             self.spare.push(group);

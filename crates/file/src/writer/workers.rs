@@ -5,6 +5,7 @@
 
 use std::sync::Mutex;
 
+use tsloom_codec::compress::{CompressOptions, CompressScratch};
 use tsloom_model::Result;
 
 use super::Scratch;
@@ -21,9 +22,14 @@ pub(super) struct Workers {
 
 impl Workers {
     /// For so many threads, the caller's included.
-    pub(super) fn new(threads: usize) -> Self {
-        let helpers = std::iter::repeat_with(Scratch::default).take(threads.saturating_sub(1)).collect();
-        Self { own: Scratch::default(), helpers }
+    pub(super) fn new(threads: usize, options: CompressOptions) -> Self {
+        let scratch = || Scratch { compress: CompressScratch::with_options(options), ..Scratch::default() };
+        Self { own: scratch(), helpers: std::iter::repeat_with(scratch).take(threads.saturating_sub(1)).collect() }
+    }
+
+    /// Values that scaled encodings have changed, in all threads.
+    pub(super) fn changed_count(&self) -> u64 {
+        self.own.changed_count + self.helpers.iter().map(|helper| helper.changed_count).sum::<u64>()
     }
 
     /// Does `work` on every item, all of which hold `value_count` values.

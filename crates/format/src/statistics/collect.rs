@@ -3,7 +3,7 @@
 use tsloom_encoding::{ToWire, WirePut, uvar_size};
 use tsloom_model::{DataType, TextRef, ValuesRef};
 
-use super::StatisticValues;
+use super::{StatisticValues, StatisticsRef};
 use crate::SeriesType;
 
 /// Statistics that grow: of one page, and by [`merge`](Self::merge) of a chunk and of a series.
@@ -221,6 +221,44 @@ impl Statistics {
                 }
             }
         }
+    }
+}
+
+/// Statistics that go on from what was read.
+impl From<StatisticsRef<'_>> for Statistics {
+    fn from(read: StatisticsRef<'_>) -> Self {
+        let mut statistics = Self::new(read.series_type());
+        if read.count() == 0 {
+            return statistics;
+        }
+        (statistics.count, statistics.start_time, statistics.end_time) = (read.count(), read.start_time(), read.end_time());
+        match (&mut statistics.values, read.values()) {
+            (Collected::Boolean { first, last, sum }, StatisticValues::Boolean { first: f, last: l, sum: s }) => {
+                (*first, *last, *sum) = (f, l, s);
+            }
+            (Collected::Int32(numbers), StatisticValues::Int32 { min, max, first, last, sum }) => {
+                *numbers = Numbers { min, max, first, last, sum };
+            }
+            (Collected::Int64(numbers), StatisticValues::Int64 { min, max, first, last, sum }) => {
+                *numbers = Numbers { min, max, first, last, sum };
+            }
+            (Collected::Float(numbers), StatisticValues::Float { min, max, first, last, sum }) => {
+                *numbers = Numbers { min, max, first, last, sum };
+            }
+            (Collected::Double(numbers), StatisticValues::Double { min, max, first, last, sum }) => {
+                *numbers = Numbers { min, max, first, last, sum };
+            }
+            (Collected::Text(texts), StatisticValues::Text { first, last }) => {
+                copy(&mut texts.first, first);
+                copy(&mut texts.last, last);
+            }
+            (Collected::Text(texts), StatisticValues::String { first, last, min, max }) => {
+                let parts = [(&mut texts.first, first), (&mut texts.last, last), (&mut texts.min, min), (&mut texts.max, max)];
+                parts.into_iter().for_each(|(into, text)| copy(into, text));
+            }
+            _ => {}
+        }
+        statistics
     }
 }
 
