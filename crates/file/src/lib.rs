@@ -1,4 +1,4 @@
-//! The TsFile writer and reader, for aligned devices of the table model (and the metadata of the others).
+//! The TsFile writer and reader, for tables and for devices of the tree model, aligned or not.
 //!
 //! ```text
 //! FileWriter   rows, rising in time for each device  ->  pages  ->  chunk groups  ->  metadata and footer
@@ -18,6 +18,8 @@
 
 mod byte_map;
 mod chunk;
+pub mod mods;
+mod options;
 mod pages;
 mod reader;
 mod recover;
@@ -27,6 +29,7 @@ mod writer;
 
 pub use byte_map::{ByteMap, Part, PartKind};
 pub use chunk::{ChunkRef, PageIter, PageRef};
+pub use options::ReadOptions;
 pub use reader::{DeviceCursor, DeviceSeries, FileReader, SeriesRef};
 pub use recover::{RecoveredChunk, RecoveredGroup, Recovery};
 pub use verify::{Finding, FindingKind, Verification, VerifyOptions, verify};

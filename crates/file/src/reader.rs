@@ -27,6 +27,8 @@ use tsloom_format::{HEAD_SIZE, MAGIC, TAIL_SIZE, TableRoot, TsFileMetadata, VERS
 use tsloom_io::ReadAt;
 use tsloom_model::{Error, ErrorKind, FileOffset, Grouped, Limits, Result, TableSchema};
 
+use crate::ReadOptions;
+
 /// Bytes read at once when a file is opened.
 const TAIL_READ_SIZE: u64 = 64 << 10;
 
@@ -37,7 +39,7 @@ pub struct FileReader<R = File> {
     name: Box<str>,
     size: u64,
     version: u8,
-    limits: Limits,
+    options: ReadOptions,
     metadata: TsFileMetadata,
     /// Offset of the footer, where the metadata area ends.
     footer_offset: u64,
@@ -51,17 +53,17 @@ impl FileReader<File> {
     /// # Errors
     /// See [`new`](Self::new); errors name the path.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with(path, Limits::default())
+        Self::open_with(path, ReadOptions::default())
     }
 
     /// Opens a file.
     ///
     /// # Errors
     /// See [`new`](Self::new); errors name the path.
-    pub fn open_with(path: impl AsRef<Path>, limits: Limits) -> Result<Self> {
+    pub fn open_with(path: impl AsRef<Path>, options: impl Into<ReadOptions>) -> Result<Self> {
         let path = path.as_ref();
         let file = File::open(path).map_err(|error| Error::from(error).in_file(path))?;
-        Self::new(file, &path.to_string_lossy(), limits)
+        Self::new(file, &path.to_string_lossy(), options)
     }
 }
 
@@ -72,11 +74,11 @@ impl<R: ReadAt> FileReader<R> {
     /// [`ErrorKind::Truncated`] for a file without its end, which is one whose writer did not finish;
     /// [`ErrorKind::Corrupt`] for what is no TsFile or contradicts itself; [`ErrorKind::Unsupported`] for versions 1 and 2
     /// and for encrypted files; [`ErrorKind::LimitExceeded`] for a footer past `limits.read_bytes_max`.
-    pub fn new(source: R, name: &str, limits: Limits) -> Result<Self> {
-        Self::open_source(source, name, limits).map_err(|error| error.in_file(name))
+    pub fn new(source: R, name: &str, options: impl Into<ReadOptions>) -> Result<Self> {
+        Self::open_source(source, name, options.into()).map_err(|error| error.in_file(name))
     }
 
-    fn open_source(source: R, name: &str, limits: Limits) -> Result<Self> {
+    fn open_source(source: R, name: &str, options: ReadOptions) -> Result<Self> {
         let size = source.size()?;
         let tail_offset = size - size.min(TAIL_READ_SIZE);
         let mut tail = vec![0; (size - tail_offset) as usize];
@@ -97,7 +99,7 @@ impl<R: ReadAt> FileReader<R> {
             let start = (footer_offset - tail_offset) as usize;
             &tail[start..start + footer_size as usize]
         } else {
-            let mut bytes = vec![0; limits.read_size(footer_size).map_err(|error| error.in_place("footer size"))?];
+            let mut bytes = vec![0; options.limits.read_size(footer_size).map_err(|error| error.in_place("footer size"))?];
             source.read_exact_at(&mut bytes, footer_offset)?;
             footer_bytes = bytes;
             &footer_bytes[..]
@@ -112,7 +114,7 @@ impl<R: ReadAt> FileReader<R> {
             let (start, end) = (metadata.meta_offset - tail_offset, footer_offset - tail_offset);
             Box::from(&tail[start as usize..end as usize])
         });
-        let reader = Self { source, name: name.into(), size, version, limits, metadata, footer_offset, area };
+        let reader = Self { source, name: name.into(), size, version, options, metadata, footer_offset, area };
         reader.check_separator()?;
         Ok(reader)
     }
@@ -155,7 +157,12 @@ impl<R: ReadAt> FileReader<R> {
 
     /// The bounds that lengths in the file must keep.
     pub fn limits(&self) -> &Limits {
-        &self.limits
+        &self.options.limits
+    }
+
+    /// How the file is read.
+    pub fn options(&self) -> &ReadOptions {
+        &self.options
     }
 
     /// The footer.
@@ -213,7 +220,7 @@ impl<R: ReadAt> FileReader<R> {
     }
 
     fn check_range(&self, offset: u64, size: u64) -> Result<usize> {
-        let limited = self.limits.read_size(size).map_err(|error| self.blame(error.at(FileOffset::new(offset))))?;
+        let limited = self.options.limits.read_size(size).map_err(|error| self.blame(error.at(FileOffset::new(offset))))?;
         match offset.checked_add(size) {
             Some(end) if end <= self.size => Ok(limited),
             _ => {

@@ -11,7 +11,7 @@
 //! a chunk header. The table's name is not part of it: it is the key in front.
 
 use tsloom_encoding::{ToWire, WirePut, WireReader, istr_size, uvar_size};
-use tsloom_model::{ColumnCategory, ColumnSchema, FileOffset, Result, TableSchema};
+use tsloom_model::{ColumnCategory, ColumnSchema, ErrorKind, FileOffset, Result, TableSchema};
 
 use crate::header::{read_compression, read_data_type, read_encoding};
 use crate::{corrupt, unsupported};
@@ -30,7 +30,9 @@ impl TableSchemaWire<'_> {
         for _ in 0..count {
             columns.push(read_column(wire)?);
         }
-        TableSchema::from_stored(name, columns).map_err(|error| error.at(FileOffset::new(at as u64)))
+        // To the caller of a file it is the file that is wrong, not a schema.
+        TableSchema::from_stored(name, columns)
+            .map_err(|error| error.with_kind(ErrorKind::Corrupt).at(FileOffset::new(at as u64)))
     }
 }
 
@@ -86,7 +88,7 @@ impl ToWire for TableSchemaWire<'_> {
 
 #[cfg(test)]
 mod tests {
-    use tsloom_model::{Compression, DataType, Encoding, ErrorKind};
+    use tsloom_model::{Compression, DataType, Encoding};
 
     use super::*;
 
@@ -111,5 +113,19 @@ mod tests {
             let error = TableSchemaWire::parse("t", &mut WireReader::new(&bytes[..size])).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Truncated);
         }
+    }
+
+    #[test]
+    fn a_schema_that_contradicts_itself_is_damage_of_the_file() {
+        let good = TableSchemaWire(&schema()).to_vec();
+        // Both columns get the name of the first.
+        let (first, second) = (schema().columns()[0].name.clone(), schema().columns()[1].name.clone());
+        let at = |name: &str| good.windows(name.len()).position(|window| window == name.as_bytes()).unwrap();
+        let mut bytes = good[..at(&second) - 4].to_vec();
+        bytes.extend((first.len() as i32).to_be_bytes());
+        bytes.extend(first.as_bytes());
+        bytes.extend(&good[at(&second) + second.len()..]);
+        let error = TableSchemaWire::parse("t", &mut WireReader::new(&bytes)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use tsloom_bitmap::{NullWords, PresenceView, presence, words};
 use tsloom_block::Column;
 use tsloom_codec::compress::CompressScratch;
-use tsloom_codec::{DecodeOptions, DecodeScratch, decode, decode_times};
+use tsloom_codec::{DecodeOptions, DecodeScratch, RlbeFloats, decode, decode_times};
 use tsloom_model::{Error, ErrorKind, FileOffset, Grouped, Limits, Result, TimeRange, Values};
 
 use crate::{PageBody, ValuePage};
@@ -35,7 +35,12 @@ pub struct PageReader {
 impl PageReader {
     /// A reader that refuses pages past these limits.
     pub fn new(limits: Limits) -> Self {
-        let options = DecodeOptions { text_bytes_max: limits.page_bytes_max, ..DecodeOptions::default() };
+        Self::with_rlbe_floats(limits, RlbeFloats::default())
+    }
+
+    /// The same, with columns of floats in RLBE read this way.
+    pub fn with_rlbe_floats(limits: Limits, rlbe_floats: RlbeFloats) -> Self {
+        let options = DecodeOptions { text_bytes_max: limits.page_bytes_max, rlbe_floats };
         Self { limits, scratch: DecodeScratch::with_options(options), ..Self::default() }
     }
 

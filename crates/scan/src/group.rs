@@ -5,10 +5,11 @@ use std::ops::Range;
 
 use tsloom_block::Block;
 use tsloom_encoding::WireReader;
+use tsloom_file::ReadOptions;
 use tsloom_format::{ChunkHeader, ChunkKind, PageHeader, SeriesType};
 use tsloom_io::ReadAt;
 use tsloom_model::{
-    ColumnBounds, Compression, DataType, Encoding, Error, ErrorKind, FileOffset, Grouped, Limits, Result, TimeRange, ValueRange,
+    ColumnBounds, Compression, DataType, Encoding, Error, ErrorKind, FileOffset, Grouped, Result, TimeRange, ValueRange,
 };
 use tsloom_page_reader::{PageBody, PageReader, ValuePage};
 
@@ -89,11 +90,11 @@ impl Default for Chunk {
 }
 
 impl GroupReader {
-    pub(crate) fn new(limits: Limits) -> Self {
+    pub(crate) fn new(options: &ReadOptions) -> Self {
         Self {
             pieces: Pieces::default(),
             unit: (0, 0..0),
-            pages: PageReader::new(limits),
+            pages: PageReader::with_rlbe_floats(options.limits, options.rlbe_floats),
             time: Chunk::default(),
             plain: None,
             chunks: Vec::new(),

@@ -219,7 +219,7 @@ impl DeviceRows {
             run.groups.reader = in_use;
             if let OpenSource::File(file) = &mut sources[run.source] {
                 while file.readers.len() <= in_use {
-                    file.readers.push(GroupReader::new(*file.file.reader.limits()));
+                    file.readers.push(GroupReader::new(file.file.reader.options()));
                 }
             }
         }

@@ -101,7 +101,7 @@ impl<R: ReadAt> TableScan<R> {
                         list_file(&mut devices, index, &mut file, Some(schema.name()), filter.as_ref())
                             .map_err(|error| file.reader.blame(error))?;
                     }
-                    let readers = vec![GroupReader::new(*file.reader.limits())];
+                    let readers = vec![GroupReader::new(file.reader.options())];
                     let test_count = projection.test.as_ref().map_or(0, |test| test.columns.len());
                     let plan = FilePlan::new(projection.fields.len(), test_count, request.time, file.reader.size());
                     OpenSource::File(Box::new(FileSource { file, plan, visited: 0, groups_pruned: 0, readers }))

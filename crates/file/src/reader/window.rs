@@ -28,7 +28,7 @@ impl Window {
     /// True when the metadata area is read, or kept, as a whole.
     pub(super) fn holds_all<R: ReadAt>(reader: &FileReader<R>) -> bool {
         let size = reader.footer_offset - reader.metadata.meta_offset;
-        reader.area.is_some() || size <= WHOLE_AREA_MAX.min(reader.limits.read_bytes_max)
+        reader.area.is_some() || size <= WHOLE_AREA_MAX.min(reader.options.limits.read_bytes_max)
     }
 
     /// The bytes `start..end` of the file, which must lie in the metadata area.
@@ -57,9 +57,9 @@ impl Window {
         let (from, to) = if Self::holds_all(reader) {
             (area_start, area_end)
         } else {
-            reader.limits.read_size(end - start).map_err(|error| error.at(FileOffset::new(start)))?;
+            reader.options.limits.read_size(end - start).map_err(|error| error.at(FileOffset::new(start)))?;
             let goes_forward = self.read_total / READ_AHEAD_TIMES_MAX <= area_end - area_start;
-            let piece_size = if goes_forward { PIECE_SIZE.min(reader.limits.read_bytes_max) } else { 0 };
+            let piece_size = if goes_forward { PIECE_SIZE.min(reader.options.limits.read_bytes_max) } else { 0 };
             (start, end.max(area_end.min(start.saturating_add(piece_size))))
         };
         let size = (to - from) as usize;
