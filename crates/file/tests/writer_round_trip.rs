@@ -274,3 +274,15 @@ fn pages_that_sprintz_refuses_are_plain() {
         assert_eq!(encodings, expected, "{tag}");
     }
 }
+
+/// Metadata that waited in a temporary file comes out as if it had not.
+#[test]
+fn spilled_metadata_makes_the_same_file() {
+    for mut sample in samples::samples() {
+        let whole = sample.write(Vec::new()).unwrap();
+        for metadata_bytes_max in [0, 5_000] {
+            sample.options = sample.options.to_builder().metadata_bytes_max(metadata_bytes_max).build().unwrap();
+            assert!(sample.write(Vec::new()).unwrap() == whole, "{}", sample.name);
+        }
+    }
+}

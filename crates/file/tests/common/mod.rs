@@ -19,6 +19,7 @@ pub(crate) fn fixtures(folder: &str) -> Vec<PathBuf> {
 }
 
 /// The lines of the `.jsonl` beside a fixture.
+#[allow(dead_code, reason = "who compares bytes does not ask for them")]
 pub(crate) fn lines(path: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path.with_extension("jsonl")).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 use tsloom_block::Block;
 use tsloom_file::FileReader;
-use tsloom_model::{ColumnCategory, ColumnSchema, DataType, Date, DeviceId, Limits, Result, TableSchema, Value};
+use tsloom_model::{ColumnCategory, DataType, Date, DeviceId, Limits, Result, TableSchema, Value};
 use tsloom_scan::{ScanRequest, TableScan};
 
 /// A cell that can be compared bit for bit.
@@ -201,54 +201,6 @@ pub fn expected_java(name: &str) -> Vec<Expected> {
         }
     }
     tables
-}
-
-/// An aligned device of a fixture of Java: a schema for it as a table, its tag values, and its rows with equal times merged.
-pub struct AlignedDevice {
-    pub schema: TableSchema,
-    pub tags: Vec<Option<String>>,
-    pub rows: Vec<Row>,
-}
-
-/// Every aligned device of a fixture of Java, of the tree model too.
-pub fn aligned_java(name: &str) -> Vec<AlignedDevice> {
-    lines(name).iter().filter(|line| line["kind"] == "aligned").map(aligned_device).collect()
-}
-
-fn aligned_device(line: &Json) -> AlignedDevice {
-    let chunks = line["chunks"].as_array().unwrap();
-    let mut types: BTreeMap<&str, DataType> = BTreeMap::new();
-    for column in chunks.iter().flat_map(|chunk| chunk["columns"].as_array().unwrap()).filter(|column| !column.is_null()) {
-        types.insert(column["name"].as_str().unwrap(), column["type"].as_str().unwrap().parse().unwrap());
-    }
-    let segments: Vec<Option<&str>> = line["device"].as_array().unwrap().iter().map(Json::as_str).collect();
-    let tags = segments[1..].iter().map(|tag| tag.map(str::to_owned)).collect();
-    let columns = (1..segments.len())
-        .map(|tag| ColumnSchema::tag(format!("tag {tag}")))
-        .chain(types.iter().map(|(name, data_type)| ColumnSchema::field(*name, *data_type)))
-        .collect();
-    let mut rows: BTreeMap<i64, Row> = BTreeMap::new();
-    for chunk in chunks {
-        let names: Vec<Option<&str>> =
-            chunk["columns"].as_array().unwrap().iter().map(|column| column.get("name").and_then(Json::as_str)).collect();
-        for (index, time) in chunk["times"].as_array().unwrap().iter().enumerate() {
-            let time = time.as_i64().unwrap();
-            let row = rows.entry(time).or_insert_with(|| {
-                let tags = segments[1..].iter().map(|tag| tag.map_or(Cell::Null, |tag| Cell::Bytes(tag.as_bytes().to_vec())));
-                Row { time, cells: tags.chain(types.iter().map(|_| Cell::Null)).collect() }
-            });
-            for (cell, (name, data_type)) in row.cells[segments.len() - 1..].iter_mut().zip(&types) {
-                if let Some(column) = names.iter().position(|column| column == &Some(*name)) {
-                    let new = cell_of_java(&chunk["values"][column][index], *data_type);
-                    if new != Cell::Null {
-                        *cell = new;
-                    }
-                }
-            }
-        }
-    }
-    let schema = TableSchema::from_stored(segments[0].unwrap(), columns).unwrap();
-    AlignedDevice { schema, tags, rows: rows.into_values().collect() }
 }
 
 fn cell_of_java(json: &Json, data_type: DataType) -> Cell {
