@@ -278,7 +278,10 @@ fn pages_that_sprintz_refuses_are_plain() {
 /// Metadata that waited in a temporary file comes out as if it had not.
 #[test]
 fn spilled_metadata_makes_the_same_file() {
-    for mut sample in samples::samples() {
+    // The pairs of type and encoding differ in their pages only.
+    for mut sample in
+        samples::samples().into_iter().filter(|sample| !sample.name.contains("pairs") && !sample.name.contains("java_only"))
+    {
         let whole = sample.write(Vec::new()).unwrap();
         for metadata_bytes_max in [0, 5_000] {
             sample.options = sample.options.to_builder().metadata_bytes_max(metadata_bytes_max).build().unwrap();
