@@ -1,7 +1,7 @@
 //! Where the rows of an answer are gathered when they cannot be lent from one block.
 
 use tsloom_bitmap::{NullWords, words};
-use tsloom_model::{ColumnView, DataType, TextValues, Values};
+use tsloom_model::{ColumnView, DataType, Values};
 
 /// One column of gathered rows.
 #[derive(Debug)]
@@ -46,43 +46,28 @@ impl ColumnBuffer {
         }
     }
 
-    /// The old values, to be replaced by `row_count` new ones, and their null bits, none of which is set.
-    pub(crate) fn begin(&mut self, row_count: usize) -> (&mut Values, &mut [u64]) {
+    /// Makes room for the values of `row_count` rows, whatever they are until they are written; text is empty, and no row null.
+    pub(crate) fn begin(&mut self, row_count: usize) {
+        match &mut self.values {
+            Values::Boolean(values) => values.resize(row_count, false),
+            Values::Int32(values) => values.resize(row_count, 0),
+            Values::Int64(values) => values.resize(row_count, 0),
+            Values::Float(values) => values.resize(row_count, 0.0),
+            Values::Double(values) => values.resize(row_count, 0.0),
+            Values::Text(values) => values.clear(),
+        }
         self.nulls.clear();
         self.nulls.resize(words::word_count(row_count), 0);
+    }
+
+    /// Values and null bits, to be written.
+    pub(crate) fn parts(&mut self) -> (&mut Values, &mut [u64]) {
         (&mut self.values, &mut self.nulls)
     }
 
     /// Values and null bits are there.
     pub(crate) fn end(&mut self) {
         self.null_count = words::count_ones(&self.nulls, 0, self.len());
-    }
-
-    /// Turns the order of the rows round.
-    pub(crate) fn reverse(&mut self) {
-        match &mut self.values {
-            Values::Boolean(values) => values.reverse(),
-            Values::Int32(values) => values.reverse(),
-            Values::Int64(values) => values.reverse(),
-            Values::Float(values) => values.reverse(),
-            Values::Double(values) => values.reverse(),
-            Values::Text(values) => {
-                let text = values.as_text();
-                let mut reversed = TextValues::with_capacity(text.len(), text.byte_count());
-                for index in (0..text.len()).rev() {
-                    reversed.push(text.get(index));
-                }
-                *values = reversed;
-            }
-        }
-        if self.null_count > 0 {
-            let row_count = self.len();
-            let mut reversed = vec![0; self.nulls.len()];
-            for row in words::ones(&self.nulls, 0, row_count) {
-                words::set(&mut reversed, row_count - 1 - row);
-            }
-            self.nulls = reversed;
-        }
     }
 
     /// The column; `None` when no row has a value.

@@ -9,10 +9,11 @@ use tsloom_model::{ColumnView, TimeRange};
 
 use crate::block::Block;
 use crate::buffer::ColumnBuffer;
-use crate::gather::{Gather, Pick};
+use crate::gather::{Group, Picks};
 use crate::listview::ListView;
 use crate::projection::Projector;
-use crate::selection::{Piece, Request, Selection};
+use crate::query::Request;
+use crate::selection::{Piece, Selection};
 use crate::tombstone::Floors;
 
 /// Shorter slices of a block are gathered together with their neighbours.
@@ -29,8 +30,8 @@ pub struct DeviceCursor {
     /// Rows given out, counted from the end at which reading began.
     next: Place,
     projector: Projector,
-    picks: Vec<Pick>,
-    times: Vec<i64>,
+    /// What was gathered last.
+    picks: Picks,
     buffers: Vec<Option<ColumnBuffer>>,
     lent: Lent,
 }
@@ -144,8 +145,7 @@ impl DeviceCursor {
             selection,
             next: Place::default(),
             projector,
-            picks: Vec::new(),
-            times: Vec::new(),
+            picks: Picks::default(),
             buffers,
             lent: Lent::Buffers,
         }
@@ -164,7 +164,7 @@ impl DeviceCursor {
     /// The rows of the last call of [`next_rows`](Self::next_rows) that had some.
     pub(crate) fn last_rows(&self) -> RowsView<'_> {
         match self.lent {
-            Lent::Buffers => RowsView::of_buffers(&self.times, &self.buffers),
+            Lent::Buffers => RowsView::of_buffers(&self.picks.times, &self.buffers),
             Lent::Slice { block, offset, count } => {
                 let block = self.view.blocks().get(block);
                 let positions = self.projector.last_positions();
@@ -190,13 +190,12 @@ impl DeviceCursor {
         }
 
         self.picks.clear();
-        self.times.clear();
-        while self.times.len() < row_max
+        while self.picks.rows.len() < row_max
             && let Some(&piece) = self.selection.pieces().get(self.next.piece)
         {
-            let left = row_max - self.times.len();
+            let left = row_max - self.picks.rows.len();
             let has_slice = self.slice(piece, self.next.rows, row_max).is_some_and(|(_, _, count)| count >= SLICE_ROWS_MIN);
-            if !self.times.is_empty() && has_slice {
+            if !self.picks.rows.is_empty() && has_slice {
                 break;
             }
             let count = left.min(piece.row_count() - self.next.rows);
@@ -228,7 +227,6 @@ impl DeviceCursor {
             return false;
         }
         self.picks.clear();
-        self.times.clear();
         let (first, last) = (self.next.piece, self.next.piece + ranges - 1);
         for back in (first..=last).rev() {
             let piece = self.selection.pieces()[self.selection.pieces().len() - 1 - back];
@@ -238,9 +236,8 @@ impl DeviceCursor {
             self.pick(piece, start, end);
         }
         self.next = from;
+        self.picks.reverse();
         self.gather();
-        self.times.reverse();
-        self.buffers.iter_mut().flatten().for_each(ColumnBuffer::reverse);
         true
     }
 
@@ -273,50 +270,36 @@ impl DeviceCursor {
         is_whole.then_some((index, offset, count))
     }
 
-    /// Notes rows `start..end` of a piece for gathering, and their times.
+    /// Notes rows `start..end` of a piece for gathering.
     fn pick(&mut self, piece: Piece, start: usize, end: usize) {
-        let blocks = self.view.blocks();
+        let Self { view, picks, .. } = self;
         let position = piece.position as usize;
-        let sorted = self.view.sorted();
+        let mut positions = position + start..position + end;
         if piece.is_group {
-            let row = sorted.map_or(position, |sorted| sorted.rows()[position] as usize);
-            let (block, offset) = blocks.locate(row);
-            let time = blocks.get(block).times()[offset];
-            self.times.push(time);
-            self.picks.push(Pick::Group { position, count: piece.count as usize, time });
+            let count = piece.count as usize;
+            picks.groups.push(Group { index: picks.rows.len(), position, count });
+            // One row of the answer stands for all: the last.
+            positions = position + count - 1..position + count;
+        }
+        if let Some(sorted) = view.sorted() {
+            picks.rows.extend_from_slice(&sorted.rows()[positions.clone()]);
+            picks.times.extend_from_slice(&sorted.times()[positions]);
             return;
         }
-        let (mut at, end) = (position + start, position + end);
-        while at < end {
-            let row = sorted.map_or(at, |sorted| sorted.rows()[at] as usize);
-            let (block, offset) = blocks.locate(row);
-            let room = (blocks.get(block).row_count() - offset).min(end - at);
-            let count = match sorted {
-                None => {
-                    self.times.extend_from_slice(&blocks.get(block).times()[offset..offset + room]);
-                    room
-                }
-                Some(sorted) => {
-                    let rows = &sorted.rows()[at..at + room];
-                    let count = 1 + rows.windows(2).take_while(|pair| pair[1] == pair[0] + 1).count();
-                    self.times.extend_from_slice(&sorted.times()[at..at + count]);
-                    count
-                }
-            };
-            self.picks.push(Pick::Run { block, offset, row, count });
-            at += count;
+        picks.rows.extend(positions.start as u32..positions.end as u32);
+        while !positions.is_empty() {
+            let (index, offset) = view.blocks().locate(positions.start);
+            let times = &view.blocks().get(index).times()[offset..];
+            let count = times.len().min(positions.len());
+            picks.times.extend_from_slice(&times[..count]);
+            positions.start += count;
         }
     }
 
     /// Fills the buffers with what was picked.
     fn gather(&mut self) {
         self.lent = Lent::Buffers;
-        let Self { view, request, floors, picks, times, buffers, .. } = self;
-        let gather = Gather { view, picks, times };
-        for ((buffer, column), floors) in buffers.iter_mut().zip(&request.columns).zip(floors) {
-            if let (Some(buffer), Some((id, _))) = (buffer, column) {
-                gather.column(*id, floors, buffer);
-            }
-        }
+        let Self { view, request, floors, picks, projector, buffers, .. } = self;
+        picks.gather(view, projector, &request.columns, floors, buffers);
     }
 }

@@ -1,10 +1,15 @@
 //! Gathering rows from wherever they lie into one buffer a column.
 //!
-//! Spans of sorted rows are short: seven rows where one in twenty came late. A span of up to sixteen values is copied as sixteen,
-//! without a loop; what is too much is overwritten by the next span.
+//! Where the rows lie is found out for 64 of them at a time, once for all columns: a [`Chunk`]. Then each column copies its
+//! values in a loop that does nothing else, so that many loads are under way at once: rows in random order cost a miss of
+//! the caches each, and what counts is how many of those overlap.
+//!
+//! Text has no fixed place in a buffer and is appended row by row.
+
+use std::sync::Arc;
 
 use tsloom_bitmap::words;
-use tsloom_model::{TextValues, Values};
+use tsloom_model::{TextValues, TimeRange, Values};
 
 use crate::block::Block;
 use crate::blocks::Blocks;
@@ -12,40 +17,85 @@ use crate::buffer::ColumnBuffer;
 use crate::cells::{Cells, Number};
 use crate::layout::{Layout, Slot};
 use crate::listview::ListView;
+use crate::projection::Projector;
+use crate::query::Wanted;
 use crate::tombstone::Floors;
 
-/// What is gathered next.
+/// What is gathered, in the order of the answer.
+#[derive(Debug, Default)]
+pub(crate) struct Picks {
+    pub(crate) times: Vec<i64>,
+    /// One a time; of several rows of one time the last.
+    pub(crate) rows: Vec<u32>,
+    /// Where several rows of one time are merged; ascending by index.
+    pub(crate) groups: Vec<Group>,
+}
+
+/// Rows of one time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Pick {
-    /// Neighbouring rows of a block; `row` is the number of the first.
-    Run { block: usize, offset: usize, row: usize, count: usize },
-    /// Rows of one time, merged.
-    Group { position: usize, count: usize, time: i64 },
+pub(crate) struct Group {
+    /// Of the row that they make.
+    pub(crate) index: usize,
+    /// Their first place in time order.
+    pub(crate) position: usize,
+    pub(crate) count: usize,
 }
 
-/// Values up to here are copied as so many.
-const SPAN_MAX: usize = 16;
+impl Picks {
+    pub(crate) fn clear(&mut self) {
+        self.times.clear();
+        self.rows.clear();
+        self.groups.clear();
+    }
 
-/// What is gathered, and from where.
-#[derive(Clone, Copy)]
-pub(crate) struct Gather<'a> {
-    pub(crate) view: &'a ListView,
-    pub(crate) picks: &'a [Pick],
-    /// One time a row of the result.
-    pub(crate) times: &'a [i64],
-}
+    /// Turns the order round.
+    pub(crate) fn reverse(&mut self) {
+        self.times.reverse();
+        self.rows.reverse();
+        self.groups.reverse();
+        self.groups.iter_mut().for_each(|group| group.index = self.rows.len() - 1 - group.index);
+    }
 
-impl<'a> Gather<'a> {
-    /// Fills `buffer` with column `id`, in which `floors` are deleted.
-    pub(crate) fn column(self, id: u32, floors: &Floors, buffer: &mut ColumnBuffer) {
-        let (values, nulls) = buffer.begin(self.times.len());
-        let finder = Finder { blocks: self.view.blocks(), id, block: usize::MAX, layout: None, found: None };
+    /// Fills the buffers of `columns`, in which `floors` are deleted.
+    pub(crate) fn gather(
+        &self,
+        view: &ListView,
+        projector: &mut Projector,
+        columns: &[Wanted],
+        floors: &[Floors],
+        buffers: &mut [Option<ColumnBuffer>],
+    ) {
+        let row_count = self.rows.len();
+        buffers.iter_mut().flatten().for_each(|buffer| buffer.begin(row_count));
+        let mut done = 0;
+        while done < row_count {
+            let chunk = Chunk::new(view.blocks(), &self.rows[done..]);
+            for (buffer, position) in buffers.iter_mut().zip(projector.positions(chunk.layout)) {
+                let Some(buffer) = buffer else { continue };
+                match position {
+                    Some(position) => chunk.copy_to(buffer, done, &chunk.layout.slot(*position)),
+                    None => words::set_range(buffer.parts().1, done, chunk.count),
+                }
+            }
+            done += chunk.count;
+        }
+        for ((buffer, column), floors) in buffers.iter_mut().zip(columns).zip(floors) {
+            if let (Some(buffer), Some((id, _))) = (buffer, column) {
+                self.finish(view, *id, floors, buffer);
+            }
+        }
+    }
+
+    /// Appends what is text, merges rows of one time, and makes deleted cells null.
+    fn finish(&self, view: &ListView, id: u32, floors: &Floors, buffer: &mut ColumnBuffer) {
+        let finder = Finder { view, id, block: usize::MAX, layout: None, found: None };
+        let (values, nulls) = buffer.parts();
         match values {
-            Values::Boolean(values) => self.numbers(finder, floors, values, nulls),
-            Values::Int32(values) => self.numbers(finder, floors, values, nulls),
-            Values::Int64(values) => self.numbers(finder, floors, values, nulls),
-            Values::Float(values) => self.numbers(finder, floors, values, nulls),
-            Values::Double(values) => self.numbers(finder, floors, values, nulls),
+            Values::Boolean(values) => self.merge(finder, floors, values, nulls),
+            Values::Int32(values) => self.merge(finder, floors, values, nulls),
+            Values::Int64(values) => self.merge(finder, floors, values, nulls),
+            Values::Float(values) => self.merge(finder, floors, values, nulls),
+            Values::Double(values) => self.merge(finder, floors, values, nulls),
             Values::Text(values) => self.texts(finder, floors, values, nulls),
         }
         if !floors.is_empty() {
@@ -54,110 +104,166 @@ impl<'a> Gather<'a> {
         buffer.end();
     }
 
-    fn numbers<T: Number>(self, mut finder: Finder<'a>, floors: &Floors, values: &mut Vec<T>, nulls: &mut [u64]) {
-        values.clear();
-        values.resize(self.times.len(), T::default());
-        let mut done = 0;
-        for pick in self.picks {
-            match *pick {
-                Pick::Run { block, offset, count, .. } => {
-                    match finder.find(block) {
-                        None => set_null(nulls, done, count),
-                        Some((cells, slot)) => {
-                            copy_span(&mut values[done..], T::all(cells, slot), offset, count);
-                            copy_nulls(nulls, done, cells.null_words(slot), offset, count);
-                        }
-                    }
-                    done += count;
-                }
-                Pick::Group { position, count, time } => {
-                    match self.latest(&mut finder, position, count, floors.at(time) as usize) {
-                        None => set_null(nulls, done, 1),
-                        Some((cells, slot, offset)) => values[done] = T::all(cells, slot)[offset],
-                    }
-                    done += 1;
+    /// What was copied is the last row of each group: it stands if it has a value and no delete comes into it.
+    fn merge<T: Number>(&self, mut finder: Finder<'_>, floors: &Floors, values: &mut [T], nulls: &mut [u64]) {
+        for group in &self.groups {
+            let index = group.index;
+            if floors.is_empty() && !words::get(nulls, index) {
+                continue;
+            }
+            match finder.latest(group, floors.at(self.times[index])) {
+                None => words::set(nulls, index),
+                Some((cells, slot, offset)) => {
+                    values[index] = T::all(cells, slot)[offset];
+                    words::clear(nulls, index);
                 }
             }
         }
     }
 
-    fn texts(self, mut finder: Finder<'a>, floors: &Floors, values: &mut TextValues, nulls: &mut [u64]) {
-        values.clear();
-        let mut done = 0;
-        for pick in self.picks {
-            match *pick {
-                Pick::Run { block, offset, count, .. } => {
-                    match finder.find(block) {
-                        None => {
-                            set_null(nulls, done, count);
-                            values.push_repeated(&[], count);
-                        }
-                        Some((cells, slot)) => {
-                            push_texts(values, cells.text(slot), offset, count);
-                            copy_nulls(nulls, done, cells.null_words(slot), offset, count);
-                        }
+    fn texts(&self, mut finder: Finder<'_>, floors: &Floors, values: &mut TextValues, nulls: &mut [u64]) {
+        let blocks = finder.view.blocks();
+        let mut groups = self.groups.iter().peekable();
+        let mut index = 0;
+        nulls.fill(0);
+        while index < self.rows.len() {
+            if let Some(group) = groups.next_if(|group| group.index == index) {
+                match finder.latest(group, floors.at(self.times[index])) {
+                    None => {
+                        words::set(nulls, index);
+                        values.push(&[]);
                     }
-                    done += count;
+                    Some((cells, slot, offset)) => push_texts(values, cells.text(slot), offset, 1),
                 }
-                Pick::Group { position, count, time } => {
-                    match self.latest(&mut finder, position, count, floors.at(time) as usize) {
-                        None => {
-                            set_null(nulls, done, 1);
-                            values.push(&[]);
-                        }
-                        Some((cells, slot, offset)) => push_texts(values, cells.text(slot), offset, 1),
-                    }
-                    done += 1;
+                index += 1;
+                continue;
+            }
+            let rows = &self.rows[index..groups.peek().map_or(self.rows.len(), |group| group.index)];
+            let (block, offset) = blocks.locate(rows[0] as usize);
+            let rises = 1 + rows.windows(2).take_while(|pair| pair[0] + 1 == pair[1]).count();
+            let count = rises.min(blocks.get(block).row_count() - offset);
+            match finder.find(block) {
+                None => {
+                    words::set_range(nulls, index, count);
+                    values.push_repeated(&[], count);
+                }
+                Some((cells, slot)) => {
+                    push_texts(values, cells.text(slot), offset, count);
+                    words::or_at(nulls, index, cells.null_words(slot), offset, count);
                 }
             }
+            index += count;
         }
-    }
-
-    /// Where the latest row is that has a value, of rows of one time, above the floor of a delete.
-    fn latest(
-        self,
-        finder: &mut Finder<'a>,
-        position: usize,
-        count: usize,
-        floor: usize,
-    ) -> Option<(&'a Cells, &'a Slot, usize)> {
-        let sorted = self.view.sorted();
-        for position in (position..position + count).rev() {
-            let row = sorted.map_or(position, |sorted| sorted.rows()[position] as usize);
-            if row < floor {
-                return None;
-            }
-            let (block, offset) = self.view.blocks().locate(row);
-            if let Some((cells, slot)) = finder.find(block)
-                && !words::get(cells.null_words(slot), offset)
-            {
-                return Some((cells, slot, offset));
-            }
-        }
-        None
     }
 
     /// Marks the cells that a delete covers; those of merged rows were left out before.
-    fn mark_deleted(self, floors: &Floors, nulls: &mut [u64]) {
-        let mut done = 0;
-        for pick in self.picks {
-            let Pick::Run { row, count, .. } = *pick else {
-                done += 1;
+    fn mark_deleted(&self, floors: &Floors, nulls: &mut [u64]) {
+        let mut groups = self.groups.iter().peekable();
+        for (start, times) in (0..).step_by(CHUNK_ROWS).zip(self.times.chunks(CHUNK_ROWS)) {
+            let (first, last) = (times[0], times[times.len() - 1]);
+            if !floors.touches(TimeRange { start: first.min(last), end: first.max(last) }) {
                 continue;
-            };
-            for (index, &time) in self.times[done..done + count].iter().enumerate() {
-                if row + index < floors.at(time) as usize {
-                    words::set(nulls, done + index);
+            }
+            for (index, &time) in (start..).zip(times) {
+                while groups.next_if(|group| group.index < index).is_some() {}
+                if groups.peek().is_none_or(|group| group.index > index) && self.rows[index] < floors.at(time) {
+                    words::set(nulls, index);
                 }
             }
-            done += count;
         }
+    }
+}
+
+/// Rows of a chunk: one null word.
+const CHUNK_ROWS: usize = 64;
+
+/// Where some rows lie, in blocks of one layout.
+struct Chunk<'a> {
+    layout: &'a Arc<Layout>,
+    cells: [&'a Cells; CHUNK_ROWS],
+    offsets: [u32; CHUNK_ROWS],
+    count: usize,
+    /// The rows follow each other in one block.
+    is_run: bool,
+}
+
+impl<'a> Chunk<'a> {
+    /// The first of `rows`: 64, fewer where the layout changes or a run ends with its block.
+    #[inline]
+    fn new(blocks: &'a Blocks, rows: &[u32]) -> Self {
+        let rows = &rows[..rows.len().min(CHUNK_ROWS)];
+        let (mut index, offset) = blocks.locate(rows[0] as usize);
+        let mut block = blocks.get(index);
+        let mut chunk = Self {
+            layout: block.layout(),
+            cells: [block.cells(); CHUNK_ROWS],
+            offsets: [offset as u32; CHUNK_ROWS],
+            count: rows.len().min(block.row_count() - offset),
+            is_run: rows.windows(2).fold(true, |all, pair| all & (pair[0].wrapping_add(1) == pair[1])),
+        };
+        if chunk.is_run {
+            return chunk;
+        }
+        for (count, &row) in rows.iter().enumerate() {
+            let (row_index, offset) = blocks.locate(row as usize);
+            if row_index != index {
+                index = row_index;
+                block = blocks.get(index);
+                if !Arc::ptr_eq(block.layout(), chunk.layout) {
+                    chunk.count = count;
+                    return chunk;
+                }
+            }
+            chunk.cells[count] = block.cells();
+            chunk.offsets[count] = offset as u32;
+        }
+        chunk.count = rows.len();
+        chunk
+    }
+
+    /// Copies values and null bits of a column to the rows from `at` on; text is appended later.
+    fn copy_to(&self, buffer: &mut ColumnBuffer, at: usize, slot: &Slot) {
+        let (values, nulls) = buffer.parts();
+        let rows = at..at + self.count;
+        match values {
+            Values::Boolean(values) => self.copy_values(slot, &mut values[rows]),
+            Values::Int32(values) => self.copy_values(slot, &mut values[rows]),
+            Values::Int64(values) => self.copy_values(slot, &mut values[rows]),
+            Values::Float(values) => self.copy_values(slot, &mut values[rows]),
+            Values::Double(values) => self.copy_values(slot, &mut values[rows]),
+            Values::Text(_) => return,
+        }
+        let bits = self.null_bits(slot);
+        if bits != 0 {
+            words::or_at(nulls, at, &[bits], 0, self.count);
+        }
+    }
+
+    fn copy_values<T: Number>(&self, slot: &Slot, target: &mut [T]) {
+        let offset = self.offsets[0] as usize;
+        if self.is_run {
+            target.copy_from_slice(&T::all(self.cells[0], slot)[offset..offset + self.count]);
+            return;
+        }
+        for ((target, cells), offset) in target.iter_mut().zip(self.cells).zip(self.offsets) {
+            *target = T::all(cells, slot)[offset as usize];
+        }
+    }
+
+    fn null_bits(&self, slot: &Slot) -> u64 {
+        if self.is_run {
+            return words::load(self.cells[0].null_words(slot), self.offsets[0] as usize) & words::low_mask(self.count);
+        }
+        let places = self.cells[..self.count].iter().zip(self.offsets).enumerate();
+        places.fold(0, |bits, (index, (cells, offset))| {
+            bits | u64::from(words::get(cells.null_words(slot), offset as usize)) << index
+        })
     }
 }
 
 /// Finds one column in block after block.
 struct Finder<'a> {
-    blocks: &'a Blocks,
+    view: &'a ListView,
     id: u32,
     /// The block found last.
     block: usize,
@@ -172,7 +278,7 @@ impl<'a> Finder<'a> {
     fn find(&mut self, index: usize) -> Option<(&'a Cells, &'a Slot)> {
         if index != self.block {
             self.block = index;
-            self.turn_to(self.blocks.get(index));
+            self.turn_to(self.view.blocks().get(index));
         }
         self.found
     }
@@ -186,39 +292,24 @@ impl<'a> Finder<'a> {
         self.layout = Some((layout, slot));
         self.found = slot.map(|slot| (block.cells(), slot));
     }
-}
 
-#[inline]
-fn copy_span<T: Copy>(target: &mut [T], source: &[T], offset: usize, count: usize) {
-    let source = &source[offset..];
-    if count == 1 {
-        target[0] = source[0];
-    } else if count <= SPAN_MAX
-        && let (Some(target), Some(source)) = (target.first_chunk_mut::<SPAN_MAX>(), source.first_chunk::<SPAN_MAX>())
-    {
-        *target = *source;
-    } else {
-        target[..count].copy_from_slice(&source[..count]);
-    }
-}
-
-#[inline]
-fn copy_nulls(target: &mut [u64], at: usize, source: &[u64], offset: usize, count: usize) {
-    if count > 64 {
-        words::or_at(target, at, source, offset, count);
-        return;
-    }
-    let bits = words::load(source, offset) & words::low_mask(count);
-    if bits != 0 {
-        target[at / 64] |= bits << (at % 64);
-        if at % 64 + count > 64 {
-            target[at / 64 + 1] |= bits >> (64 - at % 64);
+    /// Where the latest row of a group is that has a value; rows below `floor` are deleted.
+    fn latest(&mut self, group: &Group, floor: u32) -> Option<(&'a Cells, &'a Slot, usize)> {
+        let sorted = self.view.sorted();
+        for position in (group.position..group.position + group.count).rev() {
+            let row = sorted.map_or(position, |sorted| sorted.rows()[position] as usize);
+            if row < floor as usize {
+                return None;
+            }
+            let (block, offset) = self.view.blocks().locate(row);
+            if let Some((cells, slot)) = self.find(block)
+                && !words::get(cells.null_words(slot), offset)
+            {
+                return Some((cells, slot, offset));
+            }
         }
+        None
     }
-}
-
-fn set_null(nulls: &mut [u64], at: usize, count: usize) {
-    words::set_range(nulls, at, count);
 }
 
 /// Appends `count` cells from `offset` on.

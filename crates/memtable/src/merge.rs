@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use tsloom_model::{DataType, RowPolicy, TimeRange};
+use tsloom_model::{DataType, TimeRange};
 
 use crate::buffer::ColumnBuffer;
 use crate::cursor::{DeviceCursor, RowsView};
-use crate::selection::Request;
+use crate::query::{Query, Request, Wanted};
 use crate::snapshot::DeviceSnapshot;
 
 /// Rows that a source is asked for at a time when they have to be merged.
@@ -16,11 +16,13 @@ const LANE_ROWS: usize = 1024;
 ///
 /// For each time there is one row; in each column it has the value of the newest source that has one. A column has the type of
 /// the newest source that knows it; where an older source has another type, the column is absent there.
+pub type MergeQuery<'a> = Query<Sources<'a>>;
+
+/// One device in several memtables, and the names of the columns asked for.
 #[derive(Clone, Debug)]
-pub struct MergeQuery<'a> {
+pub struct Sources<'a> {
     /// Oldest first.
-    sources: &'a [DeviceSnapshot],
-    request: Request,
+    devices: &'a [DeviceSnapshot],
     names: Vec<&'a str>,
 }
 
@@ -28,50 +30,8 @@ impl<'a> MergeQuery<'a> {
     /// All rows of `sources`, which are of the same device, oldest first.
     pub fn new(sources: &'a [DeviceSnapshot], projection: &[&'a str]) -> Self {
         let newest = |name: &&str| sources.iter().rev().find_map(|source| source.find(name));
-        let request = Request {
-            columns: projection.iter().map(newest).collect(),
-            range: TimeRange::ALL,
-            policy: RowPolicy::KeepAllNull,
-            is_descending: false,
-            offset: 0,
-            limit: u64::MAX,
-        };
-        Self { sources, request, names: projection.to_vec() }
-    }
-
-    /// Only times in `range`; all times if never said.
-    #[must_use]
-    pub fn time(mut self, range: TimeRange) -> Self {
-        self.request.range = range;
-        self
-    }
-
-    /// What becomes of rows whose projected columns are all null; they are kept if never said.
-    #[must_use]
-    pub fn row_policy(mut self, policy: RowPolicy) -> Self {
-        self.request.policy = policy;
-        self
-    }
-
-    /// From the last time to the first.
-    #[must_use]
-    pub fn descending(mut self) -> Self {
-        self.request.is_descending = true;
-        self
-    }
-
-    /// Leaves out the first `offset` rows of the answer.
-    #[must_use]
-    pub fn offset(mut self, offset: u64) -> Self {
-        self.request.offset = offset;
-        self
-    }
-
-    /// At most `limit` rows.
-    #[must_use]
-    pub fn limit(mut self, limit: u64) -> Self {
-        self.request.limit = limit;
-        self
+        let columns = projection.iter().map(newest).collect();
+        Query::of(Sources { devices: sources, names: projection.to_vec() }, columns)
     }
 
     /// Starts reading.
@@ -80,12 +40,12 @@ impl<'a> MergeQuery<'a> {
         let column_of = |source: &DeviceSnapshot, name: &str, data_type: Option<DataType>| {
             source.find(name).filter(|(_, own_type)| Some(*own_type) == data_type)
         };
-        let lanes: Vec<Lane> = self
-            .sources
+        let Sources { devices, names } = self.source;
+        let lanes: Vec<Lane> = devices
             .iter()
             .filter(|source| source.time_range().overlaps(range))
             .map(|source| {
-                let typed = self.names.iter().zip(&types);
+                let typed = names.iter().zip(&types);
                 let columns =
                     typed.map(|(name, column)| column_of(source, name, column.map(|(_, data_type)| data_type))).collect();
                 // No source needs to give more rows than the answer has.
@@ -129,7 +89,7 @@ struct Lane {
 }
 
 impl Lane {
-    fn new(source: &DeviceSnapshot, request: Request, types: &[Option<(u32, DataType)>]) -> Self {
+    fn new(source: &DeviceSnapshot, request: Request, types: &[Wanted]) -> Self {
         let columns = types.iter().map(|column| column.map(|(_, data_type)| ColumnBuffer::new(data_type))).collect();
         let cursor = DeviceCursor::new(Arc::clone(source.view()), request);
         Self { cursor, range: source.time_range(), times: Vec::new(), columns, done: 0 }

@@ -10,24 +10,13 @@
 //! A position is a row number when the rows came in order, and an index into the permutation otherwise. Deleted rows are in
 //! no piece: a delete covers the rows that came before it, so of the rows of one time it takes the first ones.
 
-use tsloom_model::{DataType, RowPolicy, TimeRange};
+use tsloom_model::{RowPolicy, TimeRange};
 
 use crate::listview::ListView;
 use crate::projection::Projector;
+use crate::query::Request;
 use crate::timefacts::all_pairs;
 use crate::tombstone::Floors;
-
-/// What is asked of one list.
-#[derive(Clone, Debug)]
-pub(crate) struct Request {
-    /// The columns by id and type, in the order of the answer; `None` is a column nobody ever wrote.
-    pub(crate) columns: Vec<Option<(u32, DataType)>>,
-    pub(crate) range: TimeRange,
-    pub(crate) policy: RowPolicy,
-    pub(crate) is_descending: bool,
-    pub(crate) offset: u64,
-    pub(crate) limit: u64,
-}
 
 /// Positions that belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use tsloom_model::{DataType, DeviceId, RowPolicy, TimeRange};
+use tsloom_model::{DataType, DeviceId, TimeRange};
 
 use crate::block::ARC_BYTES;
 use crate::columns::ColumnSet;
 use crate::cursor::DeviceCursor;
 use crate::listview::ListView;
 use crate::pool::{Charge, Ledger};
-use crate::selection::Request;
+use crate::query::Query;
 use crate::state::{ColumnCounts, ColumnState};
 use crate::table::Table;
 
@@ -173,74 +173,23 @@ impl DeviceSnapshot {
     /// The same with more choices.
     pub fn query(&self, projection: &[&str]) -> DeviceQuery {
         let columns = projection.iter().map(|name| self.columns.find(name)).collect();
-        DeviceQuery::new(Arc::clone(&self.view), columns)
+        Query::of(Arc::clone(&self.view), columns)
     }
 }
 
-/// What to read of a device. See [`DeviceSnapshot::query`].
-#[derive(Clone, Debug)]
-pub struct DeviceQuery {
-    view: Arc<ListView>,
-    request: Request,
-}
+/// What to read of one device in one memtable. See [`DeviceSnapshot::query`].
+pub type DeviceQuery = Query<Arc<ListView>>;
 
 impl ListView {
     /// What to read of a list: columns by id, with the type their views are to have; `None` is an absent column.
     pub fn query(self: &Arc<Self>, columns: &[Option<(u32, DataType)>]) -> DeviceQuery {
-        DeviceQuery::new(Arc::clone(self), columns.to_vec())
+        Query::of(Arc::clone(self), columns.to_vec())
     }
 }
 
 impl DeviceQuery {
-    fn new(view: Arc<ListView>, columns: Vec<Option<(u32, DataType)>>) -> Self {
-        let request = Request {
-            columns,
-            range: TimeRange::ALL,
-            policy: RowPolicy::KeepAllNull,
-            is_descending: false,
-            offset: 0,
-            limit: u64::MAX,
-        };
-        Self { view, request }
-    }
-
-    /// Only times in `range`; all times if never said.
-    #[must_use]
-    pub fn time(mut self, range: TimeRange) -> Self {
-        self.request.range = range;
-        self
-    }
-
-    /// What becomes of rows whose projected columns are all null; they are kept if never said.
-    #[must_use]
-    pub fn row_policy(mut self, policy: RowPolicy) -> Self {
-        self.request.policy = policy;
-        self
-    }
-
-    /// From the last time to the first.
-    #[must_use]
-    pub fn descending(mut self) -> Self {
-        self.request.is_descending = true;
-        self
-    }
-
-    /// Leaves out the first `offset` rows of the answer.
-    #[must_use]
-    pub fn offset(mut self, offset: u64) -> Self {
-        self.request.offset = offset;
-        self
-    }
-
-    /// At most `limit` rows.
-    #[must_use]
-    pub fn limit(mut self, limit: u64) -> Self {
-        self.request.limit = limit;
-        self
-    }
-
     /// Starts reading.
     pub fn cursor(self) -> DeviceCursor {
-        DeviceCursor::new(self.view, self.request)
+        DeviceCursor::new(self.source, self.request)
     }
 }

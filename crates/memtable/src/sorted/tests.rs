@@ -26,13 +26,13 @@ fn check(times: &[i64]) {
         let (list, shape) = list(times, block_rows);
         let sorted = SortedRows::new(&shape.ledger, list.view().blocks(), list.ordered_rows(), None);
         let expected = expected(times);
-        assert!(sorted.times == expected.0 && sorted.rows == expected.1, "{times:?}");
+        assert!(sorted.times() == expected.0 && sorted.rows() == expected.1, "{times:?}");
         assert_eq!(sorted.has_duplicates, expected.0.windows(2).any(|pair| pair[0] == pair[1]));
-        if let Some(radix) = radix(times) {
-            assert!(radix.times == expected.0 && radix.rows == expected.1, "{times:?}");
-        }
-        let pairs = sort_pairs(times, <[_]>::sort);
-        assert!(pairs.times == expected.0 && pairs.rows == expected.1);
+        let all = sort(&shape.ledger, list.view().blocks());
+        assert!(all.times() == expected.0 && all.rows() == expected.1, "{times:?}");
+        let mut pairs: Vec<(i64, u32)> = times.iter().copied().zip(0..).collect();
+        sort_pairs(&shape.ledger, &mut pairs);
+        assert!(pairs.into_iter().unzip::<i64, u32, Vec<i64>, Vec<u32>>() == expected, "{times:?}");
     }
 }
 
@@ -71,8 +71,10 @@ fn every_shape_of_disorder_is_sorted_stably() {
 fn times_that_are_far_apart_do_not_fit_and_are_sorted_all_the_same() {
     let mut random = noise(3);
     let times: Vec<i64> = (0..500).map(|_| random(u64::MAX)).collect();
-    assert!(radix(&times).is_none());
+    assert!(Packing::new(i64::MIN, i64::MAX, times.len()).is_none());
     check(&times);
+    let halves: Vec<i64> = (0..4_000).map(|row| (row % 2_000 - 1_000) << 53).collect();
+    check(&halves);
 }
 
 #[test]
@@ -86,19 +88,34 @@ fn a_prior_order_is_extended() {
         list.append(&mut shape, &times, start..end, NO_COLUMNS, None);
         let next = SortedRows::new(&shape.ledger, list.view().blocks(), list.ordered_rows(), Some(&prior));
         let expected = expected(&times[..end]);
-        assert!(next.times == expected.0 && next.rows == expected.1);
+        assert!(next.times() == expected.0 && next.rows() == expected.1);
         prior = next;
     }
 }
 
 #[test]
-fn galloping_counts_what_comes_before() {
-    let times = [1, 1, 2, 5, 5, 5, 9];
-    let rows = [0, 4, 1, 2, 3, 9, 5];
-    for time in 0..=10 {
-        for row in 0..12 {
-            let expected = times.iter().zip(rows).filter(|&(t, r)| (*t, r) < (time, row)).count();
-            assert_eq!(gallop(&times, |index| rows[index], (time, row)), expected);
+fn leading_times_are_counted_by_steps() {
+    let times: Vec<i64> = (0..100).map(|index| index / 3 * 2).collect();
+    for start in 0..times.len() {
+        for time in -1..70 {
+            let expected = times[start..].iter().filter(|other| **other <= time).count();
+            assert_eq!(count_up_to(&times[start..], time), expected);
         }
     }
+    assert_eq!(count_up_to(&[], 0), 0);
+}
+
+#[test]
+fn sixty_four_bits_are_used_to_the_last() {
+    for (minimum, maximum, row_count) in [(0, i64::MAX, 1), (-1, 1, 1 << 61), (i64::MIN, i64::MIN, 9), (5, 260, 255)] {
+        let packing = Packing::new(minimum, maximum, row_count).unwrap();
+        for time in [minimum, maximum] {
+            for row in [0, (row_count - 1).min(7) as u32] {
+                let key = packing.key(time, row);
+                assert_eq!((packing.time(key), packing.row(key)), (time, row));
+            }
+        }
+    }
+    assert!(Packing::new(0, i64::MAX, 2).is_none());
+    assert!(Packing::new(-1, i64::MAX, 1).is_none());
 }
