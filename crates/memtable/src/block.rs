@@ -29,6 +29,8 @@ pub(crate) struct Block {
     is_strict: bool,
     /// Every time is at least the one before it.
     is_ordered: bool,
+    /// Some cell of a column of the layout may be null.
+    may_have_nulls: bool,
 }
 
 const _: () = assert!(size_of::<Block>() == 64);
@@ -53,12 +55,14 @@ impl Block {
             row_count: 0,
             is_strict: true,
             is_ordered: true,
+            may_have_nulls: false,
         }
     }
 
     /// Adds the columns that `wide` has more, null in all rows so far.
     pub(crate) fn extend(&mut self, wide: Arc<Layout>) {
         self.layout = wide;
+        self.may_have_nulls = true;
         self.cells.add_part(&self.layout, self.row_count as usize);
     }
 
@@ -66,13 +70,14 @@ impl Block {
     /// [`note_rows`](Self::note_rows) on.
     pub(crate) fn append_same<C: WriteColumns + ?Sized>(&mut self, times: &[i64], source: &C, start: usize) {
         let (at, count) = (self.row_count(), times.len());
-        let Self { layout, cells, .. } = self;
+        let Self { layout, cells, may_have_nulls, .. } = self;
         cells.write_times(at, times);
         for (index, slot) in layout.slots().iter().enumerate() {
             let Some(view) = source.view(index) else { continue };
             cells.write_values(slot, at, view.values(), start, count);
             if let Some(nulls) = view.nulls() {
                 cells.mark(slot, at, nulls, start, count);
+                *may_have_nulls = true;
             }
         }
     }
@@ -100,6 +105,7 @@ impl Block {
         let Self { layout, cells, .. } = self;
         cells.write_times(at, times);
         let failed = failed.filter(|failed| failed.slice(start, count).any_null());
+        self.may_have_nulls |= failed.is_some() || active.len() < layout.ids().len() || active.iter().any(|one| one.has_nulls);
         let mut active = active.iter().peekable();
         for (&id, slot) in layout.ids().iter().zip(layout.slots()) {
             let Some(column) = active.next_if(|column| column.id == id) else {
@@ -170,6 +176,11 @@ impl Block {
 
     pub(crate) fn is_ordered(&self) -> bool {
         self.is_ordered
+    }
+
+    /// False when no cell of the columns of the layout is null.
+    pub(crate) fn may_have_nulls(&self) -> bool {
+        self.may_have_nulls
     }
 
     /// The null bits of the column at `position` of the layout, all rows written.

@@ -1,8 +1,8 @@
 //! Gathering rows from wherever they lie into one buffer a column.
 //!
-//! Where the rows lie is found out for 64 of them at a time, once for all columns: a [`Chunk`]. Then each column copies its
-//! values in a loop that does nothing else, so that many loads are under way at once: rows in random order cost a miss of
-//! the caches each, and what counts is how many of those overlap.
+//! Where the rows lie is found out once for all columns: a [`Chunk`]. Then each column copies its values in a loop that does
+//! nothing else, so that many loads are under way at once: rows in random order cost a miss of the caches each, and what
+//! counts is how many of those overlap.
 //!
 //! Text has no fixed place in a buffer and is appended row by row.
 
@@ -159,7 +159,7 @@ impl Picks {
     /// Marks the cells that a delete covers; those of merged rows were left out before.
     fn mark_deleted(&self, floors: &Floors, nulls: &mut [u64]) {
         let mut groups = self.groups.iter().peekable();
-        for (start, times) in (0..).step_by(CHUNK_ROWS).zip(self.times.chunks(CHUNK_ROWS)) {
+        for (start, times) in (0..).step_by(PART_ROWS).zip(self.times.chunks(PART_ROWS)) {
             let (first, last) = (times[0], times[times.len() - 1]);
             if !floors.touches(TimeRange { start: first.min(last), end: first.max(last) }) {
                 continue;
@@ -174,51 +174,84 @@ impl Picks {
     }
 }
 
-/// Rows of a chunk: one null word.
-const CHUNK_ROWS: usize = 64;
+/// Rows of a chunk: as many as a page has, so that a column is read in one go and not in turn with its neighbours.
+const CHUNK_ROWS: usize = 1024;
+
+/// Rows of a part of a chunk: one null word.
+const PART_ROWS: usize = 64;
 
 /// Where some rows lie, in blocks of one layout.
 struct Chunk<'a> {
     layout: &'a Arc<Layout>,
     cells: [&'a Cells; CHUNK_ROWS],
     offsets: [u32; CHUNK_ROWS],
+    spreads: [Spread; CHUNK_ROWS / PART_ROWS],
     count: usize,
-    /// The rows follow each other in one block.
-    is_run: bool,
+    may_have_nulls: bool,
+}
+
+/// How far the rows of a part are from each other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spread {
+    /// They follow each other in one block.
+    Run,
+    /// They are in one block.
+    Block,
+    Anywhere,
+}
+
+/// The block at hand while rows are located.
+struct At<'a> {
+    blocks: &'a Blocks,
+    index: usize,
+    block: &'a Block,
 }
 
 impl<'a> Chunk<'a> {
-    /// The first of `rows`: 64, fewer where the layout changes or a run ends with its block.
-    #[inline]
+    /// The first of `rows`, up to where the layout changes.
     fn new(blocks: &'a Blocks, rows: &[u32]) -> Self {
-        let rows = &rows[..rows.len().min(CHUNK_ROWS)];
-        let (mut index, offset) = blocks.locate(rows[0] as usize);
-        let mut block = blocks.get(index);
+        let (index, _) = blocks.locate(rows[0] as usize);
+        let mut at = At { blocks, index, block: blocks.get(index) };
         let mut chunk = Self {
-            layout: block.layout(),
-            cells: [block.cells(); CHUNK_ROWS],
-            offsets: [offset as u32; CHUNK_ROWS],
-            count: rows.len().min(block.row_count() - offset),
-            is_run: rows.windows(2).fold(true, |all, pair| all & (pair[0].wrapping_add(1) == pair[1])),
+            layout: at.block.layout(),
+            cells: [at.block.cells(); CHUNK_ROWS],
+            offsets: [0; CHUNK_ROWS],
+            spreads: [Spread::Block; CHUNK_ROWS / PART_ROWS],
+            count: 0,
+            may_have_nulls: at.block.may_have_nulls(),
         };
-        if chunk.is_run {
-            return chunk;
+        for part in rows[..rows.len().min(CHUNK_ROWS)].chunks(PART_ROWS) {
+            if !chunk.take_part(&mut at, part) {
+                break;
+            }
         }
-        for (count, &row) in rows.iter().enumerate() {
-            let (row_index, offset) = blocks.locate(row as usize);
-            if row_index != index {
-                index = row_index;
-                block = blocks.get(index);
-                if !Arc::ptr_eq(block.layout(), chunk.layout) {
-                    chunk.count = count;
-                    return chunk;
+        chunk
+    }
+
+    /// Locates the rows of the next part. False when the layout changes on the way.
+    fn take_part(&mut self, at: &mut At<'a>, rows: &[u32]) -> bool {
+        let spread = &mut self.spreads[self.count / PART_ROWS];
+        let places = self.cells[self.count..].iter_mut().zip(&mut self.offsets[self.count..]);
+        let before = self.count;
+        for (&row, (cells, place)) in rows.iter().zip(places) {
+            let (index, offset) = at.blocks.locate(row as usize);
+            if index != at.index {
+                (at.index, at.block) = (index, at.blocks.get(index));
+                if !Arc::ptr_eq(at.block.layout(), self.layout) {
+                    return false;
+                }
+                self.may_have_nulls |= at.block.may_have_nulls();
+                if self.count > before {
+                    *spread = Spread::Anywhere;
                 }
             }
-            chunk.cells[count] = block.cells();
-            chunk.offsets[count] = offset as u32;
+            (*cells, *place) = (at.block.cells(), offset as u32);
+            self.count += 1;
         }
-        chunk.count = rows.len();
-        chunk
+        if *spread == Spread::Block && rows.windows(2).fold(true, |all, pair| all & (pair[0].wrapping_add(1) == pair[1])) {
+            *spread = Spread::Run;
+        }
+        true
     }
 
     /// Copies values and null bits of a column to the rows from `at` on; text is appended later.
@@ -233,31 +266,47 @@ impl<'a> Chunk<'a> {
             Values::Double(values) => self.copy_values(slot, &mut values[rows]),
             Values::Text(_) => return,
         }
-        let bits = self.null_bits(slot);
-        if bits != 0 {
-            words::or_at(nulls, at, &[bits], 0, self.count);
+        if self.may_have_nulls {
+            self.copy_nulls(slot, nulls, at);
         }
+    }
+
+    /// The parts: spread, cells and offsets of each.
+    fn parts(&self) -> impl Iterator<Item = (Spread, &[&'a Cells], &[u32])> {
+        let cells = self.cells[..self.count].chunks(PART_ROWS);
+        let offsets = self.offsets[..self.count].chunks(PART_ROWS);
+        self.spreads.iter().zip(cells).zip(offsets).map(|((spread, cells), offsets)| (*spread, cells, offsets))
     }
 
     fn copy_values<T: Number>(&self, slot: &Slot, target: &mut [T]) {
-        let offset = self.offsets[0] as usize;
-        if self.is_run {
-            target.copy_from_slice(&T::all(self.cells[0], slot)[offset..offset + self.count]);
-            return;
-        }
-        for ((target, cells), offset) in target.iter_mut().zip(self.cells).zip(self.offsets) {
-            *target = T::all(cells, slot)[offset as usize];
+        for (target, (spread, cells, offsets)) in target.chunks_mut(PART_ROWS).zip(self.parts()) {
+            let source = T::all(cells[0], slot);
+            match spread {
+                Spread::Run => target.copy_from_slice(&source[offsets[0] as usize..][..target.len()]),
+                Spread::Block => {
+                    target.iter_mut().zip(offsets).for_each(|(target, offset)| *target = source[*offset as usize]);
+                }
+                Spread::Anywhere => {
+                    let places = cells.iter().zip(offsets);
+                    let get = |(cells, offset): (&&Cells, &u32)| T::all(cells, slot)[*offset as usize];
+                    target.iter_mut().zip(places).for_each(|(target, place)| *target = get(place));
+                }
+            }
         }
     }
 
-    fn null_bits(&self, slot: &Slot) -> u64 {
-        if self.is_run {
-            return words::load(self.cells[0].null_words(slot), self.offsets[0] as usize) & words::low_mask(self.count);
+    fn copy_nulls(&self, slot: &Slot, nulls: &mut [u64], at: usize) {
+        for (start, (spread, cells, offsets)) in (at..).step_by(PART_ROWS).zip(self.parts()) {
+            if spread == Spread::Run {
+                words::or_at(nulls, start, cells[0].null_words(slot), offsets[0] as usize, offsets.len());
+                continue;
+            }
+            let places = cells.iter().zip(offsets).enumerate();
+            let bits = places.fold(0, |bits, (index, (cells, offset))| {
+                bits | u64::from(words::get(cells.null_words(slot), *offset as usize)) << index
+            });
+            words::or_at(nulls, start, &[bits], 0, offsets.len());
         }
-        let places = self.cells[..self.count].iter().zip(self.offsets).enumerate();
-        places.fold(0, |bits, (index, (cells, offset))| {
-            bits | u64::from(words::get(cells.null_words(slot), offset as usize)) << index
-        })
     }
 }
 
