@@ -255,7 +255,11 @@ fn sort(ledger: &Arc<Ledger>, blocks: &Blocks) -> Sequence {
     let Some(packing) = packing else {
         let mut pairs: Vec<(i64, u32)> = Vec::with_capacity(row_count);
         blocks.iter().for_each(|(_, block)| pairs.extend(block.times().iter().copied().zip(pairs.len() as u32..)));
-        if has_long_runs(blocks) { pairs.sort() } else { pairs.sort_unstable() }
+        if has_long_runs(blocks) {
+            pairs.sort()
+        } else {
+            pairs.sort_unstable()
+        }
         return Sequence::with_room(ledger, row_count).finish(pairs.iter().peekable());
     };
 
