@@ -256,9 +256,9 @@ fn sort(ledger: &Arc<Ledger>, blocks: &Blocks) -> Sequence {
         let mut pairs: Vec<(i64, u32)> = Vec::with_capacity(row_count);
         blocks.iter().for_each(|(_, block)| pairs.extend(block.times().iter().copied().zip(pairs.len() as u32..)));
         if has_long_runs(blocks) {
-            pairs.sort()
+            pairs.sort();
         } else {
-            pairs.sort_unstable()
+            pairs.sort_unstable();
         }
         return Sequence::with_room(ledger, row_count).finish(pairs.iter().peekable());
     };
