@@ -1,7 +1,8 @@
 //! Project chores, run as `cargo xtask NAME`.
 //!
 //! What is here: `tidy` (rules of the house that rustc and clippy cannot check), `alloc-report` (allocations of the benches'
-//! scenarios against their budgets) and `bench` (their times, beside a memory copy and the peers). It reads files, starts cargo and prints; it holds no engine code and
+//! scenarios against their budgets), `bench` (their times, beside a memory copy and the peers) and `sanitize` (threads under
+//! ThreadSanitizer). It reads files, starts cargo and prints; it holds no engine code and
 //! depends on no engine crate, so it compiles while the engine does not.
 
 #![forbid(unsafe_code)]
@@ -10,6 +11,7 @@ mod alloc;
 mod bench;
 mod report;
 mod root;
+mod sanitize;
 mod tidy;
 
 use std::process::ExitCode;
@@ -31,6 +33,8 @@ enum Chore {
     AllocReport(alloc::AllocReport),
     /// Time each scenario beside a memory copy of its bytes and the peers, in turn.
     Bench(bench::Bench),
+    /// Run the tests in which threads meet under ThreadSanitizer; needs a nightly toolchain.
+    Sanitize(sanitize::Sanitize),
 }
 
 fn main() -> ExitCode {
@@ -38,6 +42,7 @@ fn main() -> ExitCode {
         Chore::Tidy => tidy::run(),
         Chore::AllocReport(report) => report.run(),
         Chore::Bench(bench) => bench.run(),
+        Chore::Sanitize(sanitize) => sanitize.run(),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

@@ -119,7 +119,7 @@ mod tests {
             // All but one within the lowest bits.
             check((0..count).map(|row| if row == 9 { 1 << 50 } else { noise(row) % 4_096 }), 14);
             // Two crowds, each with crowds of its own.
-            check((0..count).map(|row| (row % 2) << 49 | (noise(row) % 5) << 30 | noise(row) % 1_000), 14);
+            check((0..count).map(|row| (row % 2) << 49 | (noise(row) % 5) << 30 | (noise(row) % 1_000)), 14);
         }
         check((0..70_000).map(noise), 17);
         check((0..70_000).map(|row| noise(row) & 0xff_ffff), 17);
