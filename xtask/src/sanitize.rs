@@ -2,7 +2,7 @@
 //!
 //! Needs a nightly toolchain; the repository itself is built by the stable one that rust-toolchain.toml names. The standard
 //! library stays as it is delivered, without instrumentation: `-Cunsafe-allow-abi-mismatch=sanitizer` lets it be linked. What the
-//! sanitizer therefore does not see, the end of an `Arc` and the making of a `OnceLock`, is listed in
+//! sanitizer therefore does not see, such as the end of an `Arc` and the making of a `OnceLock`, is listed in
 //! `sanitize/suppressions.txt`. Before the tests a program with a data race is tried: a sanitizer that does not report it would
 //! report nothing.
 
