@@ -28,6 +28,7 @@ pub struct Scenario {
     /// The case of the C++ peer that does the same work.
     pub cpp_case: Option<&'static str>,
     setup: Setup,
+    beside: Option<(&'static str, Setup)>,
 }
 
 /// Upstream's figures per operation, before and after its own change.
@@ -55,7 +56,7 @@ pub struct Figures {
 impl Scenario {
     /// A single-threaded scenario without parameters; the other methods add what is special about it.
     pub const fn new(name: &'static str, op: &'static str, setup: Setup) -> Self {
-        Scenario { name, op, params: &[], op_count: 64, is_threaded: false, upstream: None, cpp_case: None, setup }
+        Scenario { name, op, params: &[], op_count: 64, is_threaded: false, upstream: None, cpp_case: None, setup, beside: None }
     }
 
     /// Parameters that `--set` can change.
@@ -81,6 +82,25 @@ impl Scenario {
     /// The peer's name for the same work.
     pub const fn cpp_case(self, case: &'static str) -> Self {
         Scenario { cpp_case: Some(case), ..self }
+    }
+
+    /// Work of our own that this is held against, and what it is: the same copies without any structure, say.
+    pub const fn beside(self, what: &'static str, setup: Setup) -> Self {
+        Scenario { beside: Some((what, setup)), ..self }
+    }
+
+    /// What runs beside it.
+    pub fn what_is_beside(&self) -> Option<&'static str> {
+        self.beside.map(|(what, _)| what)
+    }
+
+    /// Makes what runs beside it.
+    ///
+    /// # Errors
+    ///
+    /// What that setup meets.
+    pub fn set_up_beside(&self, params: &Params) -> Result<Option<Case>> {
+        self.beside.map(|(_, setup)| setup(params)).transpose()
     }
 
     /// Makes everything that an operation needs.

@@ -58,6 +58,7 @@ struct Listed {
     op: String,
     params: String,
     cpp_case: Option<String>,
+    beside: Option<String>,
 }
 
 /// What is published of one scenario. Times are nanoseconds per operation, medians over the rounds; the best of the rounds stands beside
@@ -78,7 +79,20 @@ struct Row {
     memcpy_best_ratio: f64,
     /// Our CPU time by the copy's, batch by batch: neither waits for anything, and a busy machine disturbs it less.
     memcpy_ratio: Spread,
+    /// Other work of our own that it is held against.
+    beside: Option<BesideRow>,
     peers: Vec<PeerRow>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct BesideRow {
+    what: String,
+    ns: f64,
+    best_ns: f64,
+    /// The scenario's CPU time by this, batch by batch.
+    ratio: Spread,
+    /// The scenario's best CPU time by the best of this.
+    best_ratio: f64,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -191,21 +205,24 @@ impl Settings {
             }
         }
 
-        let (mut our_batches, mut copies) = (Vec::new(), Vec::new());
+        let (mut our_batches, mut copies, mut beside) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..self.rounds {
             our_batches.push(ours.ask("round")?);
             copies.push(ours.ask("copy")?);
+            if listed.beside.is_some() {
+                beside.push(ours.ask("beside")?);
+            }
             for (_, side, batches) in &mut others {
                 batches.push(side.ask("round")?);
             }
         }
         let peers = others.iter().map(|(name, _, batches)| PeerRow::new(name, batches, &our_batches)).collect();
-        Ok(Row::new(listed, &our_batches, &copies, peers))
+        Ok(Row::new(listed, &our_batches, &copies, &beside, peers))
     }
 }
 
 impl Row {
-    fn new(listed: &Listed, ours: &[Batch], copies: &[Batch], peers: Vec<PeerRow>) -> Self {
+    fn new(listed: &Listed, ours: &[Batch], copies: &[Batch], beside: &[Batch], peers: Vec<PeerRow>) -> Self {
         let spread = Spread::of(ours.iter().map(Batch::ns_per_op));
         let best_of = |batches: &[Batch], ns: fn(&Batch) -> f64| batches.iter().map(ns).fold(f64::INFINITY, f64::min);
         Row {
@@ -219,10 +236,21 @@ impl Row {
             memcpy_ns: Spread::of(copies.iter().map(Batch::ns_per_op)).median,
             memcpy_best_ns: best_of(copies, Batch::ns_per_op),
             memcpy_best_ratio: best_of(ours, Batch::cpu_ns_per_op) / best_of(copies, Batch::cpu_ns_per_op),
-            memcpy_ratio: Spread::of(ours.iter().zip(copies).map(|(ours, copy)| ours.cpu_ns_per_op() / copy.cpu_ns_per_op())),
+            memcpy_ratio: cpu_ratio(ours, copies),
+            beside: listed.beside.clone().map(|what| BesideRow {
+                what,
+                ns: Spread::of(beside.iter().map(Batch::ns_per_op)).median,
+                best_ns: best_of(beside, Batch::ns_per_op),
+                ratio: cpu_ratio(ours, beside),
+                best_ratio: best_of(ours, Batch::cpu_ns_per_op) / best_of(beside, Batch::cpu_ns_per_op),
+            }),
             peers,
         }
     }
+}
+
+fn cpu_ratio(ours: &[Batch], others: &[Batch]) -> Spread {
+    Spread::of(ours.iter().zip(others).map(|(ours, other)| ours.cpu_ns_per_op() / other.cpu_ns_per_op()))
 }
 
 impl PeerRow {
@@ -251,12 +279,17 @@ fn table(machine: &Machine, rows: &[Row]) -> String {
         "copy ns",
         "x copy",
         "best",
+        "beside",
+        "its ns",
+        "x it",
+        "best",
         "peer",
         "peer ns",
         "x ours",
     ]);
     for row in rows {
         let [low, high] = row.ours_ns_quartiles;
+        let beside = row.beside.as_ref();
         let mut cells = [
             row.name.clone(),
             row.op.clone(),
@@ -267,6 +300,10 @@ fn table(machine: &Machine, rows: &[Row]) -> String {
             short(row.memcpy_ns),
             format!("{:.2}", row.memcpy_ratio.median),
             format!("{:.2}", row.memcpy_best_ratio),
+            beside.map_or_else(|| "-".to_owned(), |beside| beside.what.clone()),
+            beside.map_or_else(|| "-".to_owned(), |beside| short(beside.ns)),
+            beside.map_or_else(|| "-".to_owned(), |beside| format!("{:.2}", beside.ratio.median)),
+            beside.map_or_else(|| "-".to_owned(), |beside| format!("{:.2}", beside.best_ratio)),
             "-".to_owned(),
             "-".to_owned(),
             "-".to_owned(),
@@ -276,9 +313,9 @@ fn table(machine: &Machine, rows: &[Row]) -> String {
             continue;
         }
         for peer in &row.peers {
-            cells[9] = peer.peer.to_owned();
-            cells[10] = short(peer.ns);
-            cells[11] = peer.ratio.map_or_else(|| "void".to_owned(), |ratio| format!("{ratio:.2}"));
+            cells[13] = peer.peer.to_owned();
+            cells[14] = short(peer.ns);
+            cells[15] = peer.ratio.map_or_else(|| "void".to_owned(), |ratio| format!("{ratio:.2}"));
             table.row(cells.clone());
         }
     }

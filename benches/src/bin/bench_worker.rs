@@ -3,6 +3,7 @@
 //! ```text
 //! -> round        one batch of the scenario
 //! -> copy         one batch of copying as many bytes as the scenario has to move
+//! -> beside       one batch of the work that the scenario is held against, where it has such
 //! <- {"op_count":1500,"ns":20100000,"cpu_ns":20090000,"checksum":0}
 //! ```
 //!
@@ -51,11 +52,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// `{"scenarios": [{"name", "op", "params", "cpp_case"}]}`, so that the caller knows what there is to run.
+/// `{"scenarios": [{"name", "op", "params", "cpp_case", "beside"}]}`, so that the caller knows what there is to run.
 fn list(selection: &Selection) -> registry::Result<()> {
     let line = |(scenario, params): (Scenario, Params)| {
         serde_json::json!({
             "name": scenario.name, "op": scenario.op, "params": params.to_string(), "cpp_case": scenario.cpp_case,
+            "beside": scenario.what_is_beside(),
         })
     };
     let scenarios: Vec<_> = selection.select()?.into_iter().map(line).collect();
@@ -68,7 +70,9 @@ fn serve(cli: &Cli) -> registry::Result<()> {
     let all = tsloom_benches::all();
     let scenario = all.iter().find(|one| one.name == wanted);
     let scenario = scenario.ok_or_else(|| registry::invalid(format!("no scenario is named {wanted}")))?;
-    let mut case = scenario.set_up(&scenario.params_with(&cli.selection.set))?;
+    let params = scenario.params_with(&cli.selection.set);
+    let mut case = scenario.set_up(&params)?;
+    let mut beside = scenario.set_up_beside(&params)?;
     let mut copy = clock::copy_case(case.payload_size);
     for _ in 0..cli.warmup_iterations {
         case.run()?;
@@ -79,13 +83,15 @@ fn serve(cli: &Cli) -> registry::Result<()> {
         None => clock::calibrate(&mut case, batch)?,
     };
     let copy_count = clock::calibrate(&mut copy, batch)?;
+    let beside_count = beside.as_mut().map_or(Ok(0), |beside| clock::calibrate(beside, batch))?;
 
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
-        let timed = match line?.trim() {
-            "round" => clock::time(&mut case, case_count)?,
-            "copy" => clock::time(&mut copy, copy_count)?,
-            other => return Err(registry::invalid(format!("expected round or copy, got {other:?}"))),
+        let timed = match (line?.trim(), &mut beside) {
+            ("round", _) => clock::time(&mut case, case_count)?,
+            ("copy", _) => clock::time(&mut copy, copy_count)?,
+            ("beside", Some(beside)) => clock::time(beside, beside_count)?,
+            (other, _) => return Err(registry::invalid(format!("expected round, copy or beside, got {other:?}"))),
         };
         writeln!(out, "{}", serde_json::json!(timed))?;
         out.flush()?;

@@ -111,7 +111,7 @@ impl<'a> NullWords<'a> {
 
     /// The words as they are when the first row is bit 0 of the first word; bits past the last row may be set.
     #[inline]
-    pub(crate) fn aligned(&self) -> Option<&'a [u64]> {
+    pub fn aligned(&self) -> Option<&'a [u64]> {
         (self.start == 0).then(|| &self.words[..self.word_count()])
     }
 }

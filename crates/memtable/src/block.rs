@@ -46,9 +46,8 @@ pub(crate) struct Active {
 impl Block {
     /// An empty block whose columns are those of `layout`.
     pub(crate) fn new(ledger: &Arc<Ledger>, layout: Arc<Layout>) -> Self {
-        ledger.charge(size_of::<Self>() + ARC_BYTES);
         Self {
-            cells: Cells::new(ledger, &layout),
+            cells: Cells::new(ledger, &layout, size_of::<Self>() + ARC_BYTES),
             layout,
             min_time: i64::MAX,
             max_time: i64::MIN,
@@ -72,6 +71,9 @@ impl Block {
         let (at, count) = (self.row_count(), times.len());
         let Self { layout, cells, may_have_nulls, .. } = self;
         cells.write_times(at, times);
+        if !layout.runs().is_empty() {
+            return cells.write_runs(layout, at, source, start, count);
+        }
         for (index, slot) in layout.slots().iter().enumerate() {
             let Some(view) = source.view(index) else { continue };
             cells.write_values(slot, at, view.values(), start, count);

@@ -86,9 +86,16 @@ pub(crate) struct Blocks {
     stretches: SmallVec<[Stretch; 6]>,
     block_count: usize,
     row_count: usize,
+    /// Of the closed blocks: those do not change any more.
+    closed_bytes: usize,
 }
 
 impl Blocks {
+    /// Bytes of all blocks.
+    pub(crate) fn byte_count(&self) -> usize {
+        self.closed_bytes + self.tail().map_or(0, Block::byte_count)
+    }
+
     /// Number of blocks, the tail included.
     pub(crate) fn len(&self) -> usize {
         self.block_count
@@ -161,6 +168,7 @@ impl Blocks {
     pub(crate) fn open(&mut self, ledger: &Arc<Ledger>, block: Block) {
         let block_rows = block.layout().row_max() as u32;
         if let Some(closed) = self.tail.replace(Arc::new(block)) {
+            self.closed_bytes += closed.byte_count();
             // The first node of a list grows with it; a list that has filled one will fill more.
             let capacity = if self.full.is_some() { NODE_BLOCKS } else { FIRST_CAPACITY };
             let partial = self.partial.get_or_insert_with(|| Arc::new(Node::new(ledger, capacity)));

@@ -1,39 +1,50 @@
-//! The memory of a block: slabs, arenas, and how values get into them.
+//! The memory of a block: slabs and arenas.
+
+mod fill;
 
 use std::sync::Arc;
 
 use bytemuck::{cast_slice, cast_slice_mut};
-use tsloom_bitmap::{NullWords, words};
-use tsloom_model::{PhysicalType, TextRef, Value, ValuesRef};
+use tsloom_bitmap::words;
+use tsloom_model::{PhysicalType, TextRef, ValuesRef};
 
-use crate::layout::{Layout, Run, Slot};
+use crate::layout::{Layout, Slot};
 use crate::pool::{Ledger, Slab, slab_bytes};
 
 /// A value of fixed width.
 pub(crate) trait Number: Copy + Default {
     /// A column from its first row on, and whatever lies behind it.
     fn all<'a>(cells: &'a Cells, slot: &Slot) -> &'a [Self];
+    /// The values, if they are of this form.
+    fn of(values: ValuesRef<'_>) -> Option<&[Self]>;
 }
 
 impl Number for bool {
     fn all<'a>(cells: &'a Cells, slot: &Slot) -> &'a [Self] {
         cells.bools(slot)
     }
+    fn of(values: ValuesRef<'_>) -> Option<&[Self]> {
+        if let ValuesRef::Boolean(values) = values { Some(values) } else { None }
+    }
 }
 
 /// One `impl` for each number that lies in words.
 macro_rules! number {
-    ($($type:ty)+) => {
+    ($($type:ty, $form:ident;)+) => {
         $(impl Number for $type {
             #[inline]
             fn all<'a>(cells: &'a Cells, slot: &Slot) -> &'a [Self] {
                 cast_slice(&cells.part(slot.part)[slot.values as usize..])
             }
+            #[inline]
+            fn of(values: ValuesRef<'_>) -> Option<&[Self]> {
+                if let ValuesRef::$form(values) = values { Some(values) } else { None }
+            }
         })+
     };
 }
 
-number! { i32 i64 f32 f64 }
+number! { i32, Int32; i64, Int64; f32, Float; f64, Double; }
 
 /// The memory of a block, without knowledge of what is written.
 #[derive(Debug)]
@@ -90,9 +101,9 @@ impl Arena {
 }
 
 impl Cells {
-    /// Memory for the first part of `layout`, all of it null.
-    pub(crate) fn new(ledger: &Arc<Ledger>, layout: &Layout) -> Self {
-        let mut cells = Self { slab: Slab::new(ledger, layout.parts()[0].words as usize), rest: None };
+    /// Memory for the first part of `layout`, all of it null. `bytes` more are charged, which the caller releases.
+    pub(crate) fn new(ledger: &Arc<Ledger>, layout: &Layout, bytes: usize) -> Self {
+        let mut cells = Self { slab: Slab::charged_with(ledger, layout.parts()[0].words as usize, bytes), rest: None };
         cells.begin_part(layout, 0, 0);
         cells
     }
@@ -179,103 +190,6 @@ impl Cells {
     fn numbers_mut<T: bytemuck::Pod>(&mut self, slot: &Slot) -> &mut [T] {
         cast_slice_mut(&mut self.part_mut(slot.part)[slot.values as usize..])
     }
-
-    /// Writes the times of the rows from `at` on.
-    #[inline]
-    pub(crate) fn write_times(&mut self, at: usize, times: &[i64]) {
-        copy_cells(cast_slice_mut(&mut self.slab), at, times, 0, times.len());
-    }
-
-    /// Writes row `at`, one value a column. False, and the row must not count, when a value is null, is text, or has another form
-    /// than its column.
-    pub(crate) fn push_row(&mut self, layout: &Layout, at: usize, time: i64, values: &[Value<'_>]) -> bool {
-        let Self { slab, rest } = self;
-        if layout.runs().is_empty() && !values.is_empty() {
-            return false;
-        }
-        slab[at] = time as u64;
-        let mut values = values;
-        layout.runs().iter().all(|run| {
-            let (mine, others) = values.split_at(run.column_count);
-            values = others;
-            match run.physical {
-                PhysicalType::Int32 => set_run(cast_slice_mut(slab), run, at, mine, |value| match value {
-                    Value::Int32(value) => Some(value),
-                    _ => None,
-                }),
-                PhysicalType::Int64 => set_run(cast_slice_mut(slab), run, at, mine, |value| match value {
-                    Value::Int64(value) => Some(value),
-                    _ => None,
-                }),
-                PhysicalType::Float => set_run(cast_slice_mut(slab), run, at, mine, |value| match value {
-                    Value::Float(value) => Some(value),
-                    _ => None,
-                }),
-                PhysicalType::Double => set_run(cast_slice_mut(slab), run, at, mine, |value| match value {
-                    Value::Double(value) => Some(value),
-                    _ => None,
-                }),
-                PhysicalType::Boolean => {
-                    let slab = rest.as_mut().and_then(|rest| rest.bools[0].as_mut());
-                    set_run(slab.expect("a part with booleans has their slab"), run, at, mine, |value| match value {
-                        Value::Boolean(value) => Some(value),
-                        _ => None,
-                    })
-                }
-                PhysicalType::Text => false,
-            }
-        })
-    }
-
-    /// Writes rows `start..start + count` of `values` to the rows from `at` on.
-    #[inline(always)]
-    pub(crate) fn write_values(&mut self, slot: &Slot, at: usize, values: ValuesRef<'_>, start: usize, count: usize) {
-        match values {
-            ValuesRef::Int32(values) => copy_cells(self.numbers_mut(slot), at, values, start, count),
-            ValuesRef::Int64(values) => copy_cells(self.numbers_mut(slot), at, values, start, count),
-            ValuesRef::Float(values) => copy_cells(self.numbers_mut(slot), at, values, start, count),
-            ValuesRef::Double(values) => copy_cells(self.numbers_mut(slot), at, values, start, count),
-            ValuesRef::Boolean(values) => copy_cells(self.bools_mut(slot), at, values, start, count),
-            ValuesRef::Text(text) => self.write_text(slot, at, text.slice(start, count)),
-        }
-    }
-
-    fn write_text(&mut self, slot: &Slot, at: usize, text: TextRef<'_>) {
-        let ledger = Arc::clone(self.ledger());
-        let from = text.offsets()[0];
-        let bytes = &text.bytes()[from as usize..from as usize + text.byte_count()];
-        let arena = &mut self.rest.as_mut().expect("text makes a rest").arenas[slot.text as usize];
-        let base = u32::try_from(arena.used).expect("the list opens a new block before 4 GiB");
-        arena.append(&ledger, bytes);
-        let offsets = self.numbers_mut::<u32>(slot);
-        for (target, offset) in offsets[at + 1..].iter_mut().zip(&text.offsets()[1..]) {
-            *target = offset - from + base;
-        }
-    }
-
-    /// `count` null rows from `at` on.
-    pub(crate) fn write_absent(&mut self, slot: &Slot, at: usize, count: usize) {
-        words::set_range(&mut self.part_mut(slot.part)[slot.nulls as usize..], at, count);
-        if slot.physical == PhysicalType::Text {
-            let offsets = self.numbers_mut::<u32>(slot);
-            let end = offsets[at];
-            offsets[at + 1..=at + count].fill(end);
-        }
-    }
-
-    /// ORs the bits of rows `start..start + count` into those of the rows from `at` on.
-    #[inline]
-    pub(crate) fn mark(&mut self, slot: &Slot, at: usize, nulls: NullWords<'_>, start: usize, count: usize) {
-        let nulls = nulls.slice(start, count);
-        let target = &mut self.part_mut(slot.part)[slot.nulls as usize..];
-        if at.is_multiple_of(64) {
-            for (index, word) in target[at / 64..].iter_mut().take(nulls.word_count()).enumerate() {
-                *word |= nulls.word(index);
-            }
-        } else {
-            nulls.or_to(target, at);
-        }
-    }
 }
 
 impl Cells {
@@ -356,29 +270,6 @@ impl Cells {
 impl Drop for Cells {
     fn drop(&mut self) {
         self.ledger().release(self.rest_bytes());
-    }
-}
-
-/// Writes row `at` of the columns of a run. False when a value is null or has another form.
-#[inline(always)]
-fn set_run<T>(cells: &mut [T], run: &Run, at: usize, values: &[Value<'_>], get: impl Fn(Value<'_>) -> Option<T>) -> bool {
-    // A run is counted in words, except booleans: those have a slab of their own.
-    let scale = if run.physical == PhysicalType::Boolean { 1 } else { 8 / size_of::<T>() };
-    let mut index = run.values * scale + at;
-    for value in values {
-        let Some(value) = get(*value) else { return false };
-        cells[index] = value;
-        index += run.stride * scale;
-    }
-    true
-}
-
-#[inline(always)]
-fn copy_cells<T: Copy>(target: &mut [T], at: usize, source: &[T], start: usize, count: usize) {
-    if count == 1 {
-        target[at] = source[start]; // a row: no call for a few bytes
-    } else {
-        target[at..at + count].copy_from_slice(&source[start..start + count]);
     }
 }
 

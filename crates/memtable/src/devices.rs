@@ -32,6 +32,10 @@ impl Device {
         &mut self.list
     }
 
+    pub(crate) fn list(&self) -> &AlignedList {
+        &self.list
+    }
+
     pub(crate) fn view(&self) -> &Arc<ListView> {
         self.view.get_or_init(|| Arc::new(self.list.view_after(self.prior.clone())))
     }
@@ -66,6 +70,10 @@ impl Devices {
         self.devices.iter_mut()
     }
 
+    pub(crate) fn get(&self, index: usize) -> &Device {
+        &self.devices[index]
+    }
+
     pub(crate) fn get_mut(&mut self, index: usize) -> &mut Device {
         &mut self.devices[index]
     }
@@ -87,27 +95,27 @@ impl Devices {
         hasher.finish()
     }
 
-    /// The device of `table` with these tags, or the hash to add it with.
-    pub(crate) fn find<'a, I>(&self, table: &str, tags: &I) -> Result<usize, u64>
+    /// The device of `table` with these tags.
+    pub(crate) fn find<'a, I>(&self, table: &str, tags: &I) -> Option<usize>
     where
         I: Iterator<Item = Option<&'a str>> + Clone,
     {
         let hash = self.hash(tags.clone());
-        let Some(mask) = self.slots.len().checked_sub(1) else { return Err(hash) };
+        let mask = self.slots.len().checked_sub(1)?;
         let mut at = hash as usize & mask;
         while let Some(index) = (self.slots[at] as usize).checked_sub(1) {
             let device = &self.devices[index];
             if device.hash == hash && device.id.is(table, tags.clone()) {
-                return Ok(index);
+                return Some(index);
             }
             at = (at + 1) & mask;
         }
-        Err(hash)
+        None
     }
 
     /// Adds a device that [`find`](Self::find) did not find.
-    pub(crate) fn add(&mut self, id: DeviceId, hash: u64, list: AlignedList) -> usize {
-        let index = self.devices.len();
+    pub(crate) fn add(&mut self, id: DeviceId, list: AlignedList) -> usize {
+        let (index, hash) = (self.devices.len(), self.hash(id.segments().skip(1)));
         self.id_bytes += id_bytes(&id);
         self.devices.push(Device { id: Arc::new(id), hash, list, view: OnceLock::new(), prior: None });
         if 4 * self.devices.len() > 3 * self.slots.len() {
@@ -149,15 +157,15 @@ mod tests {
         let names: Vec<String> = (0..200).map(|number| format!("d{}", number / 2)).collect();
         let tags = |number: usize| [Some(names[number].as_str()), number.is_multiple_of(2).then_some("x")];
         for number in 0..200 {
-            let hash = devices.find("t", &tags(number).into_iter()).expect_err("it is new");
+            assert_eq!(devices.find("t", &tags(number).into_iter()), None);
             let id = DeviceId::new("t", tags(number));
-            assert_eq!(devices.add(id, hash, AlignedList::new(&shape)), number);
+            assert_eq!(devices.add(id, AlignedList::new(&shape)), number);
         }
         for number in 0..200 {
-            assert_eq!(devices.find("t", &tags(number).into_iter()), Ok(number));
+            assert_eq!(devices.find("t", &tags(number).into_iter()), Some(number));
         }
-        assert_eq!(devices.find("t", &[Some("d3"), None, None].into_iter()), Ok(7));
-        assert!(devices.find("t", &[None, Some("d3")].into_iter()).is_err());
-        assert!(devices.find("t", &std::iter::empty()).is_err());
+        assert_eq!(devices.find("t", &[Some("d3"), None, None].into_iter()), Some(7));
+        assert_eq!(devices.find("t", &[None, Some("d3")].into_iter()), None);
+        assert_eq!(devices.find("t", &std::iter::empty()), None);
     }
 }

@@ -52,7 +52,7 @@ pub use cursor::{DeviceCursor, RowsView};
 pub use geometry::BlockRows;
 pub use list::AlignedList;
 pub use listview::ListView;
-pub use memtable::{Frozen, Memtable, MemtableOptions, WriteReport};
+pub use memtable::{Frozen, MemUsage, Memtable, MemtableOptions, WriteReport};
 pub use merge::{MergeCursor, MergeQuery};
 pub use pool::SlabPool;
 pub use query::Query;

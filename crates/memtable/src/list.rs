@@ -78,6 +78,11 @@ impl AlignedList {
         self.blocks.row_count()
     }
 
+    /// Bytes of the blocks. O(1).
+    pub fn byte_count(&self) -> usize {
+        self.blocks.byte_count()
+    }
+
     /// The times written, deleted ones included; empty before the first row.
     pub fn time_range(&self) -> TimeRange {
         self.order.range

@@ -9,7 +9,7 @@ use tsloom_tablet::Tablet;
 use crate::geometry::BlockRows;
 use crate::pool::{Charge, Ledger, SlabPool};
 use crate::snapshot::MemtableSnapshot;
-use crate::table::{Table, check_names};
+use crate::table::{Table, check_names, hull};
 
 /// How a [`Memtable`] is made.
 #[derive(Clone, Debug)]
@@ -65,6 +65,15 @@ pub struct WriteReport {
     pub implicit_columns: usize,
     /// Devices whose rows were in time order until this write.
     pub devices_out_of_order: usize,
+}
+
+/// What a memtable holds, or one device of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemUsage {
+    /// Rows written, deleted ones and repeated times included.
+    pub rows: u64,
+    /// Of the memtable all bytes, see [`Memtable::byte_count`]; of a device those of its blocks.
+    pub bytes: usize,
 }
 
 /// What is written and not yet in a file.
@@ -155,12 +164,9 @@ impl Memtable {
             self.charge.set(Ledger::BYTES + self.tables.capacity() * size_of::<Box<Table>>());
             index
         });
-        self.tables[index].write(tablet, failed, &mut report);
+        let range = self.tables[index].write(tablet, failed, &mut report);
         self.row_count += tablet.row_count() as u64;
-        if let (Some(start), Some(end)) = (tablet.times().iter().min(), tablet.times().iter().max()) {
-            let range = self.time_range;
-            self.time_range = TimeRange { start: range.start.min(*start), end: range.end.max(*end) };
-        }
+        self.time_range = hull(self.time_range, range);
         Ok(report)
     }
 
@@ -249,6 +255,25 @@ impl Memtable {
     /// Bytes held, as charged by whoever allocated them; snapshots included. O(1).
     pub fn byte_count(&self) -> usize {
         self.ledger.bytes()
+    }
+
+    /// What the memtable holds. O(1).
+    pub fn usage(&self) -> MemUsage {
+        MemUsage { rows: self.row_count, bytes: self.byte_count() }
+    }
+
+    /// What the blocks of a device hold; `None` when it was never written. Nothing is allocated to find it.
+    pub fn device_usage(&self, device: &DeviceId) -> Option<MemUsage> {
+        let list = self.tables_named(device.table()).find_map(|table| table.list_of(device))?;
+        Some(MemUsage { rows: list.row_count() as u64, bytes: list.byte_count() })
+    }
+
+    /// The table of this name, or the devices of the tree model whose first segment it is.
+    fn tables_named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Table> {
+        // No target with this beginning stands before the name itself.
+        let first = self.tables.partition_point(|table| table.target() < name);
+        let begins = move |table: &&Box<Table>| table.target().starts_with(name);
+        self.tables[first..].iter().take_while(begins).map(|table| &**table).filter(move |table| table.name() == name)
     }
 
     /// True from the threshold on that the options name.

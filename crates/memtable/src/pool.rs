@@ -91,7 +91,9 @@ impl SlabPool {
 
     fn take<T: Cell>(&self, count: usize) -> Box<[T]> {
         let (class, bytes) = class_of(count * size_of::<T>());
-        let recycled = {
+        let recycled = if self.budget_bytes == 0 {
+            None // no lock for a pool that never holds anything
+        } else {
             let mut shelves = self.shelves.lock();
             let slab = T::shelf(&mut shelves).get_mut(class).and_then(Vec::pop);
             if slab.is_some() {
@@ -112,6 +114,9 @@ impl SlabPool {
 
     fn put<T: Cell>(&self, slab: Box<[T]>) {
         let (class, bytes) = class_of(size_of_val(&*slab));
+        if self.budget_bytes == 0 {
+            return;
+        }
         let mut shelves = self.shelves.lock();
         if shelves.held_bytes + bytes > self.budget_bytes {
             drop(shelves);
@@ -164,8 +169,13 @@ pub(crate) struct Slab<T: Cell> {
 impl<T: Cell> Slab<T> {
     /// At least `count` cells of unspecified content.
     pub(crate) fn new(ledger: &Arc<Ledger>, count: usize) -> Self {
+        Self::charged_with(ledger, count, 0)
+    }
+
+    /// The same; `bytes` more are charged in the same step, which the caller releases.
+    pub(crate) fn charged_with(ledger: &Arc<Ledger>, count: usize, bytes: usize) -> Self {
         let cells = ledger.pool.take(count);
-        ledger.charge(size_of_val(&*cells));
+        ledger.charge(size_of_val(&*cells) + bytes);
         Self { cells, ledger: Arc::clone(ledger) }
     }
 

@@ -160,7 +160,7 @@ impl DeviceSnapshot {
         self.view.block_count()
     }
 
-    /// Bytes of the blocks of this device. O(blocks).
+    /// Bytes of the blocks of this device. O(1).
     pub fn byte_count(&self) -> usize {
         self.view.byte_count()
     }

@@ -98,9 +98,9 @@ impl ListView {
         size.unwrap_or(0).max(POINT_SIZE_MIN)
     }
 
-    /// Bytes of the blocks.
+    /// Bytes of the blocks. O(1).
     pub fn byte_count(&self) -> usize {
-        self.blocks().iter().map(|(_, block)| block.byte_count()).sum()
+        self.blocks().byte_count()
     }
 
     /// Deletes of rows, and of cells of the column.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use tsloom_bitmap::NullWords;
-use tsloom_model::{ColumnCategory, ColumnSchema, ColumnView, DeviceId, Error, ErrorKind, Result, TextRef, ValuesRef};
+use tsloom_model::{ColumnCategory, ColumnSchema, ColumnView, DeviceId, Error, ErrorKind, Result, TextRef, TimeRange, ValuesRef};
 use tsloom_tablet::{Tablet, TabletHead};
 
 use crate::columns::ColumnSet;
@@ -42,6 +42,13 @@ struct Known {
     ids: Vec<Option<u32>>,
 }
 
+impl Known {
+    /// True when the tablet's columns were mapped: its head is the same, or equal.
+    fn is_of(&self, tablet: &Tablet) -> bool {
+        Arc::ptr_eq(&self.head, tablet.head()) || self.head.is_same(tablet.head())
+    }
+}
+
 /// The present columns of a tablet.
 struct TabletColumns<'a> {
     tablet: &'a Tablet,
@@ -57,6 +64,9 @@ impl WriteColumns for TabletColumns<'_> {
     }
     fn view(&self, index: usize) -> Option<ColumnView<'_>> {
         self.tablet.column(self.present[index].1 as usize)
+    }
+    fn is_present(&self, _: usize) -> bool {
+        true
     }
 }
 
@@ -100,13 +110,19 @@ impl Table {
         &self.devices
     }
 
+    /// The rows of a device of this table.
+    pub(crate) fn list_of(&self, device: &DeviceId) -> Option<&AlignedList> {
+        let index = self.devices.find(&self.name, &device.segments().skip(1))?;
+        Some(self.devices.get(index).list())
+    }
+
     pub(crate) fn devices_mut(&mut self) -> &mut Devices {
         &mut self.devices
     }
 
     /// Finds out whether the tablet's columns fit those of the table; nothing changes.
     pub(crate) fn check(&self, tablet: &Tablet) -> Result<()> {
-        if self.known.as_ref().is_some_and(|known| Arc::ptr_eq(&known.head, tablet.head())) {
+        if self.known.as_ref().is_some_and(|known| known.is_of(tablet)) {
             return Ok(());
         }
         check_names(tablet)?;
@@ -122,23 +138,25 @@ impl Table {
         Ok(())
     }
 
-    /// Writes a tablet that [`check`](Self::check) let pass.
-    pub(crate) fn write(&mut self, tablet: &Tablet, failed: Option<NullWords<'_>>, report: &mut WriteReport) {
+    /// Writes a tablet that [`check`](Self::check) let pass. Returns the times of the devices it was written to.
+    pub(crate) fn write(&mut self, tablet: &Tablet, failed: Option<NullWords<'_>>, report: &mut WriteReport) -> TimeRange {
         self.map_columns(tablet, report);
         self.find_present(tablet);
         let row_count = tablet.row_count();
+        let mut range = TimeRange::EMPTY;
         if tablet.is_single_device() {
-            self.write_run(tablet, 0..row_count, failed, report);
-            return self.note();
-        }
-        let tags = Tags::new(tablet);
-        let mut start = 0;
-        while start < row_count {
-            let end = (start + 1..row_count).find(|row| !tags.are_equal(*row - 1, *row)).unwrap_or(row_count);
-            self.write_run(tablet, start..end, failed, report);
-            start = end;
+            range = self.write_run(tablet, 0..row_count, failed, report);
+        } else {
+            let tags = Tags::new(tablet);
+            let mut start = 0;
+            while start < row_count {
+                let end = (start + 1..row_count).find(|row| !tags.are_equal(*row - 1, *row)).unwrap_or(row_count);
+                range = hull(range, self.write_run(tablet, start..end, failed, report));
+                start = end;
+            }
         }
         self.note();
+        range
     }
 
     /// Bytes that the blocks of a tablet will take; see [`Memtable::reserve`](crate::Memtable::reserve).
@@ -156,7 +174,7 @@ impl Table {
             let Self { devices, shape, present, name, .. } = self;
             let source = TabletColumns { tablet, present };
             let device = match tablet.head().is_table() {
-                true => devices.find(name, &tablet.tags_of(start)).ok(),
+                true => devices.find(name, &tablet.tags_of(start)),
                 false => (devices.len() == 1).then_some(0),
             };
             match device {
@@ -175,22 +193,27 @@ impl Table {
         bytes
     }
 
-    /// Writes neighbouring rows of one device.
-    fn write_run(&mut self, tablet: &Tablet, rows: Range<usize>, failed: Option<NullWords<'_>>, report: &mut WriteReport) {
-        let Some(first) = rows.clone().next() else { return };
+    /// Writes neighbouring rows of one device. Returns all its times.
+    fn write_run(
+        &mut self,
+        tablet: &Tablet,
+        rows: Range<usize>,
+        failed: Option<NullWords<'_>>,
+        report: &mut WriteReport,
+    ) -> TimeRange {
+        let Some(first) = rows.clone().next() else { return TimeRange::EMPTY };
         let Self { devices, shape, present, name, .. } = self;
         let found = match tablet.head().is_table() {
             true => devices.find(name, &tablet.tags_of(first)),
-            false if devices.len() == 1 => Ok(0),
-            false => Err(0),
+            false => (devices.len() == 1).then_some(0),
         };
-        let device = found.unwrap_or_else(|hash| {
+        let device = found.unwrap_or_else(|| {
             report.new_devices += 1;
             let id = match tablet.head().is_table() {
                 true => DeviceId::new(name, tablet.tags_of(first)),
                 false => DeviceId::from_path(tablet.target().unwrap_or_default()),
             };
-            devices.add(id, hash, AlignedList::new(shape))
+            devices.add(id, AlignedList::new(shape))
         });
         let source = TabletColumns { tablet, present };
         let list = devices.get_mut(device).list_mut();
@@ -198,11 +221,13 @@ impl Table {
         list.append(shape, tablet.times(), rows, &source, failed);
         report.devices_out_of_order += usize::from(in_order && !list.is_ordered());
         report.implicit_columns += shape.take_implicit_columns();
+        list.time_range()
     }
 
     /// Makes sure that every stored column of the tablet has an id.
     fn map_columns(&mut self, tablet: &Tablet, report: &mut WriteReport) {
-        if self.known.as_ref().is_some_and(|known| Arc::ptr_eq(&known.head, tablet.head())) {
+        if let Some(known) = self.known.as_mut().filter(|known| known.is_of(tablet)) {
+            known.head = Arc::clone(tablet.head()); // most often the next tablet has it too
             return;
         }
         let stored = || tablet.columns().iter().filter(|column| is_stored(column.category));
@@ -240,6 +265,11 @@ impl Table {
         }
         Arc::make_mut(&mut self.columns).remove(name)
     }
+}
+
+/// The smallest range that covers both.
+pub(crate) fn hull(left: TimeRange, right: TimeRange) -> TimeRange {
+    TimeRange { start: left.start.min(right.start), end: left.end.max(right.end) }
 }
 
 /// True for columns whose cells are kept row by row.

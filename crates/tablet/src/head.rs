@@ -63,6 +63,11 @@ impl TabletHead {
         &self.tags
     }
 
+    /// True when both stand for the same target and columns: one comparison of bytes, names are not looked at one by one.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.is_table == other.is_table && self.wire == other.wire
+    }
+
     pub(crate) fn wire(&self) -> &[u8] {
         &self.wire
     }

@@ -1,6 +1,7 @@
 //! The bench report as one HTML page: times per operation, ours beside the copy and the peers.
 
 use super::machine::Machine;
+use super::stats::Spread;
 use super::{Row, short};
 use crate::report::{escape, page};
 
@@ -28,7 +29,8 @@ fn section(row: &Row) -> String {
         copy.low,
         copy.high
     );
-    let largest = row.peers.iter().map(|peer| peer.ns).fold(row.ours_ns.max(row.memcpy_ns), f64::max);
+    let others = row.peers.iter().map(|peer| peer.ns).chain(row.beside.as_ref().map(|beside| beside.ns));
+    let largest = others.fold(row.ours_ns.max(row.memcpy_ns), f64::max);
     let mut bar = |label: &str, class: &str, ns: f64, note: &str| {
         let percent = 100.0 * ns / largest;
         text.push_str(&format!(
@@ -38,6 +40,10 @@ fn section(row: &Row) -> String {
     };
     bar("tsloom", "ours", row.ours_ns, "");
     bar("memory copy", "budget", row.memcpy_ns, "");
+    if let Some(beside) = &row.beside {
+        let Spread { low, median, high } = beside.ratio;
+        bar(&escape(&beside.what), "budget", beside.ns, &format!(" (ours: {median:.2} x, {low:.2} to {high:.2})"));
+    }
     for peer in &row.peers {
         let note = match (peer.ratio, peer.ratio_quartiles) {
             (Some(ratio), Some([low, high])) => format!(" ({ratio:.1} x, {low:.1} to {high:.1})"),

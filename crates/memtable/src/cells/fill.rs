@@ -1,0 +1,201 @@
+//! How values get into the cells of a block: batches column by column, rows cell by cell.
+
+use std::sync::Arc;
+
+use bytemuck::cast_slice_mut;
+use tsloom_bitmap::{NullWords, words};
+use tsloom_model::{PhysicalType, TextRef, Value, ValuesRef};
+
+use super::{Cells, Number};
+use crate::layout::{Layout, Run, Slot};
+use crate::write::WriteColumns;
+
+impl Cells {
+    /// Writes the times of the rows from `at` on.
+    #[inline]
+    pub(crate) fn write_times(&mut self, at: usize, times: &[i64]) {
+        copy_cells(cast_slice_mut(&mut self.slab), at, times, 0, times.len());
+    }
+
+    /// Writes row `at`, one value a column. False, and the row must not count, when a value is null, is text, or has another form
+    /// than its column.
+    pub(crate) fn push_row(&mut self, layout: &Layout, at: usize, time: i64, values: &[Value<'_>]) -> bool {
+        let Self { slab, rest } = self;
+        if layout.runs().is_empty() && !values.is_empty() {
+            return false;
+        }
+        slab[at] = time as u64;
+        let mut values = values;
+        layout.runs().iter().all(|run| {
+            let (mine, others) = values.split_at(run.column_count);
+            values = others;
+            match run.physical {
+                PhysicalType::Int32 => set_run(cast_slice_mut(slab), run, at, mine, |value| match value {
+                    Value::Int32(value) => Some(*value),
+                    _ => None,
+                }),
+                PhysicalType::Int64 => set_run(cast_slice_mut(slab), run, at, mine, |value| match value {
+                    Value::Int64(value) => Some(*value),
+                    _ => None,
+                }),
+                PhysicalType::Float => set_run(cast_slice_mut(slab), run, at, mine, |value| match value {
+                    Value::Float(value) => Some(*value),
+                    _ => None,
+                }),
+                PhysicalType::Double => set_run(cast_slice_mut(slab), run, at, mine, |value| match value {
+                    Value::Double(value) => Some(*value),
+                    _ => None,
+                }),
+                PhysicalType::Boolean => {
+                    let slab = rest.as_mut().and_then(|rest| rest.bools[0].as_mut());
+                    set_run(slab.expect("a part with booleans has their slab"), run, at, mine, |value| match value {
+                        Value::Boolean(value) => Some(*value),
+                        _ => None,
+                    })
+                }
+                PhysicalType::Text => false,
+            }
+        })
+    }
+
+    /// Writes rows `start..start + count` of `values` to the rows from `at` on.
+    #[inline(always)]
+    pub(crate) fn write_values(&mut self, slot: &Slot, at: usize, values: ValuesRef<'_>, start: usize, count: usize) {
+        match values {
+            ValuesRef::Int32(values) => copy_cells(self.numbers_mut(slot), at, values, start, count),
+            ValuesRef::Int64(values) => copy_cells(self.numbers_mut(slot), at, values, start, count),
+            ValuesRef::Float(values) => copy_cells(self.numbers_mut(slot), at, values, start, count),
+            ValuesRef::Double(values) => copy_cells(self.numbers_mut(slot), at, values, start, count),
+            ValuesRef::Boolean(values) => copy_cells(self.bools_mut(slot), at, values, start, count),
+            ValuesRef::Text(text) => self.write_text(slot, at, text.slice(start, count)),
+        }
+    }
+
+    fn write_text(&mut self, slot: &Slot, at: usize, text: TextRef<'_>) {
+        let ledger = Arc::clone(self.ledger());
+        let from = text.offsets()[0];
+        let bytes = &text.bytes()[from as usize..from as usize + text.byte_count()];
+        let arena = &mut self.rest.as_mut().expect("text makes a rest").arenas[slot.text as usize];
+        let base = u32::try_from(arena.used).expect("the list opens a new block before 4 GiB");
+        arena.append(&ledger, bytes);
+        let offsets = self.numbers_mut::<u32>(slot);
+        for (target, offset) in offsets[at + 1..].iter_mut().zip(&text.offsets()[1..]) {
+            *target = offset - from + base;
+        }
+    }
+
+    /// `count` null rows from `at` on.
+    pub(crate) fn write_absent(&mut self, slot: &Slot, at: usize, count: usize) {
+        words::set_range(&mut self.part_mut(slot.part)[slot.nulls as usize..], at, count);
+        if slot.physical == PhysicalType::Text {
+            let offsets = self.numbers_mut::<u32>(slot);
+            let end = offsets[at];
+            offsets[at + 1..=at + count].fill(end);
+        }
+    }
+
+    /// ORs the bits of rows `start..start + count` into those of the rows from `at` on.
+    #[inline]
+    pub(crate) fn mark(&mut self, slot: &Slot, at: usize, nulls: NullWords<'_>, start: usize, count: usize) {
+        mark(&mut self.part_mut(slot.part)[slot.nulls as usize..], at, nulls.slice(start, count));
+    }
+
+    /// Writes rows `start..start + count` of `source`, whose columns are those of a layout with runs, to the rows from `at` on. The
+    /// form of the values is decided once a run.
+    #[inline]
+    pub(crate) fn write_runs<C>(&mut self, layout: &Layout, at: usize, source: &C, start: usize, count: usize)
+    where
+        C: WriteColumns + ?Sized,
+    {
+        let rows = Rows { at, start, count };
+        let mut first = 0;
+        for run in layout.runs() {
+            let slots = &layout.slots()[first..first + run.column_count];
+            match run.physical {
+                PhysicalType::Int32 => self.write_run::<i32, C>(slots, run, first, source, rows),
+                PhysicalType::Int64 => self.write_run::<i64, C>(slots, run, first, source, rows),
+                PhysicalType::Float => self.write_run::<f32, C>(slots, run, first, source, rows),
+                PhysicalType::Double => self.write_run::<f64, C>(slots, run, first, source, rows),
+                PhysicalType::Boolean | PhysicalType::Text => {
+                    for (index, slot) in (first..).zip(slots) {
+                        let Some(view) = source.view(index) else { continue };
+                        self.write_values(slot, at, view.values(), start, count);
+                        if let Some(nulls) = view.nulls() {
+                            self.mark(slot, at, nulls, start, count);
+                        }
+                    }
+                }
+            }
+            first += run.column_count;
+        }
+    }
+
+    /// The columns of one run, which are those of `source` from `first` on.
+    #[inline(always)]
+    fn write_run<T, C>(&mut self, slots: &[Slot], run: &Run, first: usize, source: &C, rows: Rows)
+    where
+        T: Number + bytemuck::Pod,
+        C: WriteColumns + ?Sized,
+    {
+        let Rows { at, start, count } = rows;
+        let slab = &mut *self.slab;
+        for (index, slot) in (first..).zip(slots) {
+            let Some(view) = source.view(index) else { continue };
+            let values = T::of(view.values()).expect("a column keeps its form");
+            let place = slot.values as usize;
+            copy_cells(cast_slice_mut(&mut slab[place..place + run.stride]), at, values, start, count);
+            if let Some(nulls) = view.nulls() {
+                mark(&mut slab[slot.nulls as usize..], at, nulls.slice(start, count));
+            }
+        }
+    }
+}
+
+/// Where rows lie in a block and in what is written to it.
+#[derive(Clone, Copy)]
+struct Rows {
+    at: usize,
+    start: usize,
+    count: usize,
+}
+
+/// ORs the bits of `nulls` into those of the rows from `at` on.
+#[inline]
+fn mark(target: &mut [u64], at: usize, nulls: NullWords<'_>) {
+    match nulls.aligned() {
+        Some(words) if at.is_multiple_of(64) && !words.is_empty() => {
+            let (target, last) = (&mut target[at / 64..], words.len() - 1);
+            for (word, nulls) in target[..last].iter_mut().zip(words) {
+                *word |= nulls;
+            }
+            target[last] |= nulls.word(last); // without what lies behind the last row
+        }
+        _ => nulls.or_to(target, at),
+    }
+}
+
+/// Writes row `at` of the columns of a run. False when a value is null or has another form.
+#[inline(always)]
+fn set_run<T>(cells: &mut [T], run: &Run, at: usize, values: &[Value<'_>], get: impl Fn(&Value<'_>) -> Option<T>) -> bool {
+    // A run is counted in words, except booleans: those have a slab of their own.
+    let scale = if run.physical == PhysicalType::Boolean { 1 } else { 8 / size_of::<T>() };
+    let stride = run.stride * scale;
+    let columns = cells[run.values * scale..][..stride * values.len()].chunks_exact_mut(stride);
+    let mut is_whole = true;
+    for (column, value) in columns.zip(values) {
+        match get(value) {
+            Some(value) => column[at] = value,
+            None => is_whole = false,
+        }
+    }
+    is_whole
+}
+
+#[inline(always)]
+fn copy_cells<T: Copy>(target: &mut [T], at: usize, source: &[T], start: usize, count: usize) {
+    if count == 1 {
+        target[at] = source[start]; // a row: no call for a few bytes
+    } else {
+        target[at..at + count].copy_from_slice(&source[start..start + count]);
+    }
+}
