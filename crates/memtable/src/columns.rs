@@ -22,20 +22,21 @@ pub(crate) struct ColumnSet {
     columns: Vec<ColumnInfo>,
     /// Ids of the live columns by name.
     by_name: Vec<u32>,
+    /// Bytes of all names.
+    name_bytes: usize,
     charge: Charge,
 }
 
 impl ColumnSet {
     pub(crate) fn new(ledger: &Arc<Ledger>) -> Self {
-        let mut set = Self { columns: Vec::new(), by_name: Vec::new(), charge: Charge::new(ledger, 0) };
+        let mut set = Self { columns: Vec::new(), by_name: Vec::new(), name_bytes: 0, charge: Charge::new(ledger, 0) };
         set.note();
         set
     }
 
     fn note(&mut self) {
-        let names: usize = self.columns.iter().map(|column| column.name.len()).sum();
         let vectors = self.columns.capacity() * size_of::<ColumnInfo>() + self.by_name.capacity() * size_of::<u32>();
-        self.charge.set(size_of::<Self>() + ARC_BYTES + names + vectors);
+        self.charge.set(size_of::<Self>() + ARC_BYTES + self.name_bytes + vectors);
     }
 
     fn search(&self, name: &str) -> Result<usize, usize> {
@@ -63,6 +64,7 @@ impl ColumnSet {
         for (name, data_type) in new {
             let id = u32::try_from(self.columns.len()).expect("a table has fewer than 2^32 columns");
             let at = self.search(name).expect_err("the caller looked the name up");
+            self.name_bytes += name.len();
             self.columns.push(ColumnInfo { name: name.into(), data_type, is_live: true });
             self.by_name.insert(at, id);
         }
@@ -80,8 +82,8 @@ impl ColumnSet {
 
 impl Clone for ColumnSet {
     fn clone(&self) -> Self {
-        let mut set =
-            Self { columns: self.columns.clone(), by_name: self.by_name.clone(), charge: Charge::new(self.charge.ledger(), 0) };
+        let charge = Charge::new(self.charge.ledger(), 0);
+        let mut set = Self { columns: self.columns.clone(), by_name: self.by_name.clone(), name_bytes: self.name_bytes, charge };
         set.note();
         set
     }

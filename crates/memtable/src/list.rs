@@ -210,16 +210,24 @@ impl AlignedList {
         {
             let layout = Arc::clone(layout);
             shape.note_block(layout.ids().len());
-            self.blocks.open(&self.ledger, Block::new(&self.ledger, layout));
+            self.open(Block::new(&self.ledger, layout), rows.len());
             self.write(times, rows.clone(), |tail, times| tail.append_same(times, source, rows.start));
         } else {
             shape.select(source, rows.start, rows.len(), failed);
             let block = shape.new_block(source, row_max);
             shape.note_block(shape.active().len());
-            self.blocks.open(&self.ledger, block);
+            self.open(block, rows.len());
             self.write(times, rows.clone(), |tail, times| tail.append(times, source, rows.start, shape.active(), failed));
         }
         rows.len()
+    }
+
+    /// Makes `block` the tail; `coming` rows are written to it at once.
+    fn open(&mut self, block: Block, coming: usize) {
+        if coming < block.room() {
+            block.touch();
+        }
+        self.blocks.open(&self.ledger, block);
     }
 
     /// Notes the times of the rows and has the tail write them.

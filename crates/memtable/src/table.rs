@@ -227,17 +227,17 @@ impl Table {
     /// Makes sure that every stored column of the tablet has an id.
     fn map_columns(&mut self, tablet: &Tablet, report: &mut WriteReport) {
         if let Some(known) = self.known.as_mut().filter(|known| known.is_of(tablet)) {
-            known.head = Arc::clone(tablet.head()); // most often the next tablet has it too
+            if !Arc::ptr_eq(&known.head, tablet.head()) {
+                known.head = Arc::clone(tablet.head()); // most often the next tablet has it too
+            }
             return;
         }
         let stored = || tablet.columns().iter().filter(|column| is_stored(column.category));
-        let columns = &self.columns;
-        let new_count = stored().filter(|column| columns.find(&column.name).is_none()).count();
-        if new_count > 0 {
-            report.new_columns += new_count;
-            let before = Arc::clone(columns);
-            let new = stored().filter(|column| before.find(&column.name).is_none());
-            Arc::make_mut(&mut self.columns).extend(new.map(|column| (column.name.as_str(), column.data_type)));
+        let new: Vec<&ColumnSchema> = stored().filter(|column| self.columns.find(&column.name).is_none()).collect();
+        if !new.is_empty() {
+            report.new_columns += new.len();
+            let new = new.iter().map(|column| (column.name.as_str(), column.data_type));
+            Arc::make_mut(&mut self.columns).extend(new);
             self.shape.set_column_count(self.columns.live_count());
         }
         let id_of = |column: &ColumnSchema| is_stored(column.category).then(|| self.columns.find(&column.name)).flatten();
