@@ -272,8 +272,8 @@ impl Memtable {
     fn tables_named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Table> {
         // No target with this beginning stands before the name itself.
         let first = self.tables.partition_point(|table| table.target() < name);
-        let begins = move |table: &&Box<Table>| table.target().starts_with(name);
-        self.tables[first..].iter().take_while(begins).map(|table| &**table).filter(move |table| table.name() == name)
+        let tables = self.tables[first..].iter().map(|table| &**table);
+        tables.take_while(move |table| table.target().starts_with(name)).filter(move |table| table.name() == name)
     }
 
     /// True from the threshold on that the options name.
