@@ -19,6 +19,9 @@ pub(crate) trait Int: Cell {
     /// Difference that wraps at `WIDTH` bits.
     fn wrapping_diff(self, other: Self) -> Self;
 
+    /// Sum that wraps at `WIDTH` bits.
+    fn wrapping_sum(self, other: Self) -> Self;
+
     /// The same number in 64 bits.
     fn widen(self) -> i64;
 }
@@ -43,6 +46,11 @@ macro_rules! integer {
             #[inline(always)]
             fn wrapping_diff(self, other: Self) -> Self {
                 self.wrapping_sub(other)
+            }
+
+            #[inline(always)]
+            fn wrapping_sum(self, other: Self) -> Self {
+                self.wrapping_add(other)
             }
 
             #[inline(always)]

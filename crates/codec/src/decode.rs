@@ -41,7 +41,6 @@ pub struct DecodeScratch {
     pub options: DecodeOptions,
     i32s: Vec<i32>,
     i64s: Vec<i64>,
-    unpacked: ts_2diff::Unpacked,
     cells: Vec<Range<usize>>,
 }
 
@@ -68,6 +67,28 @@ pub fn decode(
     out: &mut Values,
     scratch: &mut DecodeScratch,
 ) -> Result<()> {
+    decode_range(encoding, data_type, bytes, count, 0..count, out, scratch)
+}
+
+/// As [`decode`], but appends only the values `wanted` of the `count` that there are. What comes before and behind them is passed
+/// over without being decoded where the encoding allows it (TS_2DIFF, PLAIN of fixed width), or is not looked at (behind: GORILLA,
+/// CHIMP).
+///
+/// # Errors
+/// As [`decode`].
+///
+/// # Panics
+/// When `wanted` is not a range within `0..count`.
+pub fn decode_range(
+    encoding: Encoding,
+    data_type: DataType,
+    bytes: &[u8],
+    count: usize,
+    wanted: Range<usize>,
+    out: &mut Values,
+    scratch: &mut DecodeScratch,
+) -> Result<()> {
+    assert!(wanted.start <= wanted.end && wanted.end <= count, "values {wanted:?} of {count}");
     if out.physical() != data_type.physical() {
         return Err(Error::new(ErrorKind::SchemaMismatch, format!("{data_type} into a buffer of {:?}", out.physical())));
     }
@@ -78,28 +99,52 @@ pub fn decode(
         return Ok(());
     }
     let start = out.len();
-    decode_checked(encoding, bytes, count, out, scratch).inspect_err(|_| out.truncate(start))?;
-    debug_assert_eq!(out.len() - start, count);
+    decode_wanted(encoding, bytes, count, wanted.clone(), out, scratch).inspect_err(|_| out.truncate(start))?;
+    debug_assert_eq!(out.len() - start, wanted.len());
+    Ok(())
+}
+
+fn decode_wanted(
+    encoding: Encoding,
+    bytes: &[u8],
+    count: usize,
+    wanted: Range<usize>,
+    out: &mut Values,
+    scratch: &mut DecodeScratch,
+) -> Result<()> {
+    match (encoding, &mut *out) {
+        (Encoding::Plain, out) => return plain::decode(bytes, count, wanted, out),
+        (Encoding::Ts2Diff, Values::Int32(out)) => return ts_2diff::decode(bytes, 0, count, wanted, out),
+        (Encoding::Ts2Diff, Values::Int64(out)) => return ts_2diff::decode(bytes, 0, count, wanted, out),
+        _ => {}
+    }
+    let start = out.len();
+    // These are read by count and their end is not looked at, so that what lies behind can be left alone.
+    let count = if matches!(encoding, Encoding::Gorilla | Encoding::Chimp) { wanted.end } else { count };
+    if count > 0 {
+        decode_checked(encoding, bytes, count, out, scratch)?;
+        out.keep_range(start, wanted.start, wanted.len());
+    }
     Ok(())
 }
 
 fn decode_checked(encoding: Encoding, bytes: &[u8], count: usize, out: &mut Values, scratch: &mut DecodeScratch) -> Result<()> {
     use Values as V;
     match (encoding, out) {
-        (Encoding::Plain, out) => plain::decode(bytes, count, out),
-        (Encoding::Ts2Diff, V::Int32(out)) => ts_2diff::decode(bytes, 0, count, &mut scratch.unpacked, out),
-        (Encoding::Ts2Diff, V::Int64(out)) => ts_2diff::decode(bytes, 0, count, &mut scratch.unpacked, out),
+        (Encoding::Plain, out) => plain::decode(bytes, count, 0..count, out),
+        (Encoding::Ts2Diff, V::Int32(out)) => ts_2diff::decode(bytes, 0, count, 0..count, out),
+        (Encoding::Ts2Diff, V::Int64(out)) => ts_2diff::decode(bytes, 0, count, 0..count, out),
         (Encoding::Ts2Diff, V::Float(out)) => {
             let head = Head::read(bytes, count)?;
             scratch.i32s.clear();
-            ts_2diff::decode(bytes, head.size, count, &mut scratch.unpacked, &mut scratch.i32s)?;
+            ts_2diff::decode(bytes, head.size, count, 0..count, &mut scratch.i32s)?;
             head.unscale(&scratch.i32s, out);
             Ok(())
         }
         (Encoding::Ts2Diff, V::Double(out)) => {
             let head = Head::read(bytes, count)?;
             scratch.i64s.clear();
-            ts_2diff::decode(bytes, head.size, count, &mut scratch.unpacked, &mut scratch.i64s)?;
+            ts_2diff::decode(bytes, head.size, count, 0..count, &mut scratch.i64s)?;
             head.unscale(&scratch.i64s, out);
             Ok(())
         }
@@ -174,8 +219,8 @@ pub fn decode_times(
 ) -> Result<()> {
     let start = out.len();
     match encoding {
-        Encoding::Ts2Diff => ts_2diff::decode(bytes, 0, count, &mut scratch.unpacked, out).inspect_err(|_| out.truncate(start)),
-        Encoding::Plain => plain::decode_i64s(bytes, count, out),
+        Encoding::Ts2Diff => ts_2diff::decode(bytes, 0, count, 0..count, out).inspect_err(|_| out.truncate(start)),
+        Encoding::Plain => plain::decode_i64s(bytes, count, 0..count, out),
         encoding => {
             let mut values = Values::Int64(std::mem::take(out));
             let result = decode(encoding, DataType::Int64, bytes, count, &mut values, scratch);

@@ -12,6 +12,9 @@
 //! Start at [`encode`] and [`decode`]; times have [`encode_times`] and [`decode_times`]; compression is in [`compress`].
 //! [`encode_lossless`] is for writers that let the data choose. Each algorithm is one file that opens with its byte diagram.
 //!
+//! What costs most per value is compiled for AVX2 as well and chosen by asking the processor (`dispatch`, the one module with
+//! `unsafe`); the portable code gives the same values.
+//!
 //! Bytes are hostile: every decoder checks counts, widths and lengths before it works on them, gives typed errors with the
 //! position in the encoded column, and writes no more than the caller asked for.
 //!
@@ -29,8 +32,6 @@
 //! assert!(matches!(back, Values::Int64(values) if values == [100, 101, 102]));
 //! # Ok::<(), tsloom_model::Error>(())
 //! ```
-#![forbid(unsafe_code)]
-
 mod bits;
 mod camel;
 mod cell;
@@ -38,6 +39,7 @@ mod chimp;
 pub mod compress;
 mod decode;
 mod dictionary;
+mod dispatch;
 mod encode;
 mod error;
 mod gorilla;
@@ -51,8 +53,9 @@ mod rle;
 pub mod scaled;
 mod sprintz;
 mod ts_2diff;
+mod varint;
 mod zigzag;
 
-pub use decode::{DecodeOptions, DecodeScratch, RlbeFloats, count_times, decode, decode_times};
+pub use decode::{DecodeOptions, DecodeScratch, RlbeFloats, count_times, decode, decode_range, decode_times};
 pub use encode::{EncodeOptions, EncodeScratch, encode, encode_times};
 pub use lossless::{encode_lossless, lossless_encodings};

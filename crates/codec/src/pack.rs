@@ -6,7 +6,13 @@
 //!
 //! Each width from 1 to 64 has code of its own, chosen once per call: all shifts and offsets are constants in there. Values
 //! of a group come from (overlapping) loads of eight bytes, so a group is read with eight bytes behind it; the last groups
-//! of a page are read from a copy with zeros behind.
+//! of a page are read from a copy with zeros behind. With AVX2, the first groups are done by [`avx2`] instead.
+
+use crate::cell::Int;
+use crate::dispatch;
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
 
 /// Values of one call at most, a multiple of eight.
 pub(crate) const PACK_MAX: usize = 128;
@@ -14,52 +20,78 @@ pub(crate) const PACK_MAX: usize = 128;
 /// Bytes that a load may reach behind a group.
 const SLACK: usize = 8;
 
-/// Calls `$function::<W>` for the width at hand.
+/// Calls `$function::<W>` for the width at hand; `[_]` stands for a type that the arguments tell.
 macro_rules! with_width {
-    ($width:expr, $function:ident($($argument:expr),*)) => {
-        with_width!(@ $width, $function($($argument),*),
+    ($width:expr, $function:ident[$($type:tt)?]($($argument:expr),*)) => {
+        with_width!(@match $width => $function [$($type)?] ($($argument),*),
             1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32
             33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64)
     };
-    (@ $width:expr, $function:ident $arguments:tt, $($w:literal)*) => {
+    (@match $width:expr => $function:ident $types:tt $arguments:tt, $($w:literal)*) => {
         match $width {
-            $($w => with_width!(@ $function::<$w> $arguments),)*
+            $($w => with_width!(@call $function::<$w> $types $arguments),)*
             other => unreachable!("width {other} was checked to be 1..=64"),
         }
     };
-    (@ $function:ident::<$w:literal> ($($argument:expr),*)) => { $function::<$w>($($argument),*) };
+    (@call $function:ident::<$w:literal> [$($type:tt)?] ($($argument:expr),*)) => { $function::<$w, $($type)?>($($argument),*) };
+}
+
+/// An integer with kernels of its own; the rest of its groups is done by the portable code.
+pub(crate) trait Packed: Int {
+    /// Does the first groups, as far as this processor and the width allow; gives their number.
+    fn fast_groups<const SUMS: bool>(bytes: &[u8], width: usize, first: Self, minimum: Self, out: &mut [[Self; 8]]) -> usize;
+}
+
+impl Packed for i32 {
+    #[inline]
+    fn fast_groups<const SUMS: bool>(bytes: &[u8], width: usize, first: i32, minimum: i32, out: &mut [[i32; 8]]) -> usize {
+        dispatch::groups_32::<SUMS>(bytes, width, first, minimum, out)
+    }
+}
+
+impl Packed for i64 {
+    #[inline]
+    fn fast_groups<const SUMS: bool>(bytes: &[u8], width: usize, first: i64, minimum: i64, out: &mut [[i64; 8]]) -> usize {
+        dispatch::groups_64::<SUMS>(bytes, width, first, minimum, out)
+    }
 }
 
 /// Unpacks whole groups into `out`, whose length is a multiple of eight. `bytes` may go on after them; what is missing of
 /// the last group reads as zero.
-pub(crate) fn unpack(bytes: &[u8], width: u32, out: &mut [u64]) {
-    with_width!(width, unpack_groups(bytes, out));
+pub(crate) fn unpack<T: Packed>(bytes: &[u8], width: u32, out: &mut [T]) {
+    let (groups, _) = out.as_chunks_mut::<8>();
+    let done = T::fast_groups::<false>(bytes, width as usize, T::default(), T::default(), groups);
+    let (bytes, groups) = (bytes.get(done * width as usize..).unwrap_or(&[]), &mut groups[done..]);
+    with_width!(width, unpack_groups[_](bytes, groups));
 }
 
 /// Unpacks differences and adds them up: `out[i] = out[i - 1] + minimum + packed[i]` from `first` on, wrapping. Else as
 /// [`unpack`].
-pub(crate) fn unpack_sums(bytes: &[u8], width: u32, first: u64, minimum: u64, out: &mut [u64]) {
-    with_width!(width, sum_groups(bytes, first, minimum, out));
+pub(crate) fn unpack_sums<T: Packed>(bytes: &[u8], width: u32, first: T, minimum: T, out: &mut [T]) {
+    let (groups, _) = out.as_chunks_mut::<8>();
+    let done = T::fast_groups::<true>(bytes, width as usize, first, minimum, groups);
+    let first = done.checked_sub(1).map_or(first, |last| groups[last][7]);
+    let (bytes, groups) = (bytes.get(done * width as usize..).unwrap_or(&[]), &mut groups[done..]);
+    with_width!(width, sum_groups[_](bytes, first, minimum, groups));
 }
 
-fn unpack_groups<const W: usize>(bytes: &[u8], out: &mut [u64]) {
-    each_group::<W>(bytes, out, |slots, values| *slots = values);
+fn unpack_groups<const W: usize, T: Int>(bytes: &[u8], groups: &mut [[T; 8]]) {
+    each_group::<W, T>(bytes, groups, |slots, values| *slots = values.map(T::from_bits));
 }
 
-fn sum_groups<const W: usize>(bytes: &[u8], first: u64, minimum: u64, out: &mut [u64]) {
-    let mut sum = first;
-    each_group::<W>(bytes, out, |slots, values| {
+fn sum_groups<const W: usize, T: Int>(bytes: &[u8], first: T, minimum: T, groups: &mut [[T; 8]]) {
+    let (mut sum, minimum) = (first.to_bits(), minimum.to_bits());
+    each_group::<W, T>(bytes, groups, |slots, values| {
         for (slot, value) in slots.iter_mut().zip(values) {
             sum = sum.wrapping_add(minimum.wrapping_add(value));
-            *slot = sum;
+            *slot = T::from_bits(sum);
         }
     });
 }
 
 /// Runs `place` for each group: directly while eight bytes follow it, then from a padded copy.
 #[inline(always)]
-fn each_group<const W: usize>(bytes: &[u8], out: &mut [u64], mut place: impl FnMut(&mut [u64; 8], [u64; 8])) {
-    let (groups, _) = out.as_chunks_mut::<8>();
+fn each_group<const W: usize, T>(bytes: &[u8], groups: &mut [[T; 8]], mut place: impl FnMut(&mut [T; 8], [u64; 8])) {
     let direct = (bytes.len().saturating_sub(SLACK) / W).min(groups.len());
     let (head, tail) = groups.split_at_mut(direct);
     let mut rest = bytes;
@@ -109,7 +141,7 @@ impl Default for PackStage {
 pub(crate) fn pack(values: &[i64], width: u32, stage: &mut PackStage, out: &mut Vec<u8>) {
     if width > 0 {
         let stage = &mut stage.0;
-        with_width!(width, pack_groups(values, stage));
+        with_width!(width, pack_groups[](values, stage));
         out.extend_from_slice(&stage[..(values.len() * width as usize).div_ceil(8)]);
     }
 }
@@ -163,6 +195,30 @@ mod tests {
         bits.chunks(8).map(|byte| byte.iter().enumerate().fold(0, |sum, (index, bit)| sum | bit << (7 - index))).collect()
     }
 
+    /// Both routes, with whatever this processor has and by the portable code alone.
+    fn check_unpacked<T: Packed + PartialEq + std::fmt::Debug>(bytes: &[u8], width: u32, values: &[u64]) {
+        let (first, minimum) = (T::from_bits(3), T::from_bits(5_u64.wrapping_neg()));
+        let plain: Vec<T> = values.iter().map(|value| T::from_bits(*value)).collect();
+        let sums: Vec<T> = plain
+            .iter()
+            .scan(first, |sum, value| {
+                *sum = sum.wrapping_sum(*value).wrapping_sum(minimum);
+                Some(*sum)
+            })
+            .collect();
+        let mut back = vec![T::from_bits(7); values.len().next_multiple_of(8)];
+        let what = format!("{} bits: width {width}, {} values, {} bytes", T::WIDTH, values.len(), bytes.len());
+        unpack(bytes, width, &mut back);
+        assert_eq!(back[..values.len()], plain, "{what}");
+        unpack_sums(bytes, width, first, minimum, &mut back);
+        assert_eq!(back[..values.len()], sums, "{what}");
+        let (groups, _) = back.as_chunks_mut::<8>();
+        with_width!(width, unpack_groups[_](bytes, groups));
+        assert_eq!(groups.as_flattened()[..values.len()], plain, "{what}");
+        with_width!(width, sum_groups[_](bytes, first, minimum, groups));
+        assert_eq!(groups.as_flattened()[..values.len()], sums, "{what}");
+    }
+
     #[test]
     fn every_width_and_count() {
         let mut state = 1_u64;
@@ -179,23 +235,13 @@ mod tests {
                 pack(&values.iter().map(|value| *value as i64).collect::<Vec<_>>(), width, &mut stage, &mut bytes);
                 assert_eq!(bytes[1..], packed_bits(&values, width), "width {width}, {count} values");
 
-                for slack in [0, 1, 7, 8, 9, 200] {
+                for slack in [0, 1, 7, 8, 9, 15, 16, 17, 200] {
                     let mut longer = bytes[1..].to_vec();
                     longer.resize(longer.len() + slack, 0xff);
-                    let mut back = vec![7; count.next_multiple_of(8)];
-                    unpack(&longer, width, &mut back);
-                    assert_eq!(back[..count], values, "width {width}, {count} values, {slack} bytes behind");
-
-                    unpack_sums(&longer, width, 3, 5_u64.wrapping_neg(), &mut back);
-                    let mut sum = 3_u64;
-                    let sums: Vec<u64> = values
-                        .iter()
-                        .map(|value| {
-                            sum = sum.wrapping_add(*value).wrapping_sub(5);
-                            sum
-                        })
-                        .collect();
-                    assert_eq!(back[..count], sums, "width {width}, {count} values, {slack} bytes behind");
+                    check_unpacked::<i64>(&longer, width, &values);
+                    if width <= 32 {
+                        check_unpacked::<i32>(&longer, width, &values);
+                    }
                 }
             }
         }

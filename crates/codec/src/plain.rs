@@ -10,10 +10,13 @@
 //!
 //! Source of truth: `PlainEncoder` and `PlainDecoder` of apache/tsfile (Java). Fixtures `enc_plain_*`.
 
-use tsloom_encoding::{WirePut, WireReader, bulk, unzigzag32, zigzag32};
+use std::ops::Range;
+
+use tsloom_encoding::{WirePut, WireReader, bulk, zigzag32};
 use tsloom_model::{Error, ErrorKind, Result, TextRef, TextValues, Values, ValuesRef};
 
 use crate::error::{corrupt, trailing, truncated};
+use crate::varint;
 
 pub(crate) fn encode(values: ValuesRef<'_>, out: &mut Vec<u8>) {
     match values {
@@ -30,19 +33,20 @@ pub(crate) fn encode_i64s(values: &[i64], out: &mut Vec<u8>) {
     fixed(values, 8, out, bulk::write_i64s);
 }
 
-pub(crate) fn decode(bytes: &[u8], count: usize, out: &mut Values) -> Result<()> {
+/// Appends those of `count` values that are `wanted`.
+pub(crate) fn decode(bytes: &[u8], count: usize, wanted: Range<usize>, out: &mut Values) -> Result<()> {
     match out {
-        Values::Boolean(out) => decode_fixed(bytes, count, 1, out, bulk::read_bools),
-        Values::Int32(out) => decode_varints(bytes, count, out),
-        Values::Int64(out) => decode_i64s(bytes, count, out),
-        Values::Float(out) => decode_fixed(bytes, count, 4, out, bulk::read_f32s),
-        Values::Double(out) => decode_fixed(bytes, count, 8, out, bulk::read_f64s),
-        Values::Text(out) => decode_texts(bytes, count, out),
+        Values::Boolean(out) => decode_fixed(bytes, count, 1, wanted, out, bulk::read_bools),
+        Values::Int32(out) => decode_varints(bytes, count, wanted, out),
+        Values::Int64(out) => decode_i64s(bytes, count, wanted, out),
+        Values::Float(out) => decode_fixed(bytes, count, 4, wanted, out, bulk::read_f32s),
+        Values::Double(out) => decode_fixed(bytes, count, 8, wanted, out, bulk::read_f64s),
+        Values::Text(out) => decode_texts(bytes, count, wanted, out),
     }
 }
 
-pub(crate) fn decode_i64s(bytes: &[u8], count: usize, out: &mut Vec<i64>) -> Result<()> {
-    decode_fixed(bytes, count, 8, out, bulk::read_i64s)
+pub(crate) fn decode_i64s(bytes: &[u8], count: usize, wanted: Range<usize>, out: &mut Vec<i64>) -> Result<()> {
+    decode_fixed(bytes, count, 8, wanted, out, bulk::read_i64s)
 }
 
 /// Values a piece of the bulk kernels' output holds; a piece stays in the first-level cache.
@@ -98,6 +102,7 @@ fn decode_fixed<T: Copy + Default>(
     bytes: &[u8],
     count: usize,
     width: usize,
+    wanted: Range<usize>,
     out: &mut Vec<T>,
     read: impl Fn(&[u8], &mut [T]),
 ) -> Result<()> {
@@ -109,100 +114,43 @@ fn decode_fixed<T: Copy + Default>(
         return Err(trailing(size, count, bytes.len() - size));
     }
     let start = out.len();
-    out.resize(start + count, T::default());
-    read(bytes, &mut out[start..]);
+    out.resize(start + wanted.len(), T::default());
+    read(&bytes[wanted.start * width..wanted.end * width], &mut out[start..]);
     Ok(())
 }
 
-fn decode_varints(bytes: &[u8], count: usize, out: &mut Vec<i32>) -> Result<()> {
+fn decode_varints(bytes: &[u8], count: usize, wanted: Range<usize>, out: &mut Vec<i32>) -> Result<()> {
     if count > bytes.len() {
         return Err(truncated(bytes.len(), count - bytes.len(), bytes.len()));
     }
     let start = out.len();
     out.resize(start + count, 0);
-    let mut slots = &mut out[start..];
-    let mut at = 0;
-    while !slots.is_empty() {
-        // Eight bytes at a time, while varints of one size follow each other.
-        if let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk)
-            && let Some((eight, _)) = slots.split_first_chunk_mut::<8>()
-        {
-            let word = u64::from_le_bytes(*word);
-            let values = match word & 0x8080_8080_8080_8080 {
-                0 => {
-                    *eight = word.to_le_bytes().map(|byte| unzigzag32(u32::from(byte)));
-                    8
-                }
-                0x0080_0080_0080_0080 => {
-                    for (slot, shift) in eight.iter_mut().zip([0, 16, 32, 48]) {
-                        let pair = (word >> shift) as u32;
-                        *slot = unzigzag32(pair & 0x7f | pair >> 1 & 0x3f80);
-                    }
-                    4
-                }
-                0x0080_8080_0080_8080 => {
-                    for (slot, shift) in eight.iter_mut().zip([0, 32]) {
-                        let four = (word >> shift) as u32;
-                        *slot = unzigzag32(four & 0x7f | four >> 1 & 0x3f80 | four >> 2 & 0x1f_c000 | four >> 3 & 0xfe0_0000);
-                    }
-                    2
-                }
-                _ => match first_varint(word) {
-                    Some((bits, size)) => {
-                        eight[0] = unzigzag32(bits);
-                        slots = &mut slots[1..];
-                        at += size;
-                        continue;
-                    }
-                    None => 0,
-                },
-            };
-            if values > 0 {
-                slots = &mut slots[values..];
-                at += 8;
-                continue;
-            }
-        }
-        let mut wire = WireReader::with_base(bytes.get(at..).unwrap_or(&[]), at);
-        slots[0] = wire.svar()?;
-        slots = &mut slots[1..];
-        at = wire.position();
-    }
+    let at = varint::decode(bytes, &mut out[start..])?;
     if at < bytes.len() {
         return Err(trailing(at, count, bytes.len() - at));
     }
+    out.truncate(start + wanted.end);
+    out.drain(start..start + wanted.start);
     Ok(())
 }
 
-/// The varint at the low end of a word and its size; `None` for one that is no good.
-#[inline(always)]
-fn first_varint(word: u64) -> Option<(u32, usize)> {
-    let last = !word & 0x80_8080_8080;
-    if last == 0 {
-        return None;
-    }
-    let size = last.trailing_zeros() as usize / 8 + 1;
-    let own = word & (u64::MAX >> (64 - 8 * size));
-    let bits = own & 0x7f | own >> 1 & 0x3f80 | own >> 2 & 0x1f_c000 | own >> 3 & 0xfe0_0000 | own >> 4 & 0x7_f000_0000;
-    Some((u32::try_from(bits).ok()?, size))
-}
-
-fn decode_texts(bytes: &[u8], count: usize, out: &mut TextValues) -> Result<()> {
+fn decode_texts(bytes: &[u8], count: usize, wanted: Range<usize>, out: &mut TextValues) -> Result<()> {
     if count > bytes.len() {
         return Err(truncated(bytes.len(), count - bytes.len(), bytes.len()));
     }
     room_for_text(out.as_text(), bytes.len())?;
     let mut wire = WireReader::new(bytes);
     let (offsets, cells) = out.parts_mut();
-    offsets.reserve(count);
+    offsets.reserve(wanted.len());
     cells.reserve(bytes.len() - count);
-    for _ in 0..count {
+    for index in 0..count {
         let at = wire.position();
         match wire.vbin() {
-            Ok(cell) => {
+            Ok(cell) if wanted.contains(&index) => {
                 cells.extend_from_slice(cell);
                 offsets.push(cells.len() as u32);
             }
+            Ok(_) => {}
             Err(tsloom_encoding::WireError::NegativeLength { length, .. }) => {
                 return Err(corrupt(at, format!("text length {length} is negative")));
             }

@@ -22,7 +22,7 @@ use tsloom_model::Result;
 
 use crate::cell::Int;
 use crate::error::{corrupt, trailing, truncated, wrong_count};
-use crate::pack::{PACK_MAX, PackStage, pack, unpack};
+use crate::pack::{PACK_MAX, PackStage, Packed, pack, unpack};
 
 /// The shortest run that is stored as one.
 const REPEATS_MIN: u32 = 8;
@@ -153,7 +153,7 @@ impl Runs<'_> {
 }
 
 /// Appends `count` values; the segments from `start` on are all that is left of `bytes`.
-pub(crate) fn decode<T: Int>(bytes: &[u8], start: usize, count: usize, out: &mut Vec<T>) -> Result<()> {
+pub(crate) fn decode<T: Packed>(bytes: &[u8], start: usize, count: usize, out: &mut Vec<T>) -> Result<()> {
     let mut wire = WireReader::with_base(bytes.get(start..).unwrap_or(&[]), start);
     let end = out.len().saturating_add(count);
     while out.len() < end {
@@ -165,7 +165,7 @@ pub(crate) fn decode<T: Int>(bytes: &[u8], start: usize, count: usize, out: &mut
     Ok(())
 }
 
-fn decode_segment<T: Int>(wire: &mut WireReader<'_>, count: usize, end: usize, out: &mut Vec<T>) -> Result<()> {
+fn decode_segment<T: Packed>(wire: &mut WireReader<'_>, count: usize, end: usize, out: &mut Vec<T>) -> Result<()> {
     let size = wire.uvar()? as usize;
     let at = wire.position();
     let mut wire = WireReader::with_base(wire.bytes(size)?, at);
@@ -212,16 +212,16 @@ fn repeated_value<T: Int>(wire: &mut WireReader<'_>, width: u32) -> Result<T> {
     Ok(T::from_bits(if T::WIDTH == 32 { bytes.iter().rev().fold(0, push) } else { bytes.iter().fold(0, push) }))
 }
 
-fn unpack_groups<T: Int>(mut bytes: &[u8], width: u32, mut count: usize, out: &mut Vec<T>) {
+fn unpack_groups<T: Packed>(mut bytes: &[u8], width: u32, mut count: usize, out: &mut Vec<T>) {
     if width == 0 {
         out.resize(out.len() + count, T::default());
         return;
     }
-    let mut values = [0; PACK_MAX];
+    let mut values = [T::default(); PACK_MAX];
     while count > 0 {
         let now = count.min(PACK_MAX);
         unpack(bytes, width, &mut values[..now.next_multiple_of(8)]);
-        out.extend(values[..now].iter().map(|bits| T::from_bits(*bits)));
+        out.extend_from_slice(&values[..now]);
         bytes = bytes.get(PACK_MAX / 8 * width as usize..).unwrap_or(&[]);
         count -= now;
     }

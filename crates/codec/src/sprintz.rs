@@ -30,7 +30,7 @@ use tsloom_model::Result;
 use crate::cell::{Cell, Int};
 use crate::error::{corrupt, invalid, trailing, truncated, wrong_count};
 use crate::gorilla::{self, Sentinel};
-use crate::pack::{PackStage, pack, unpack};
+use crate::pack::{PackStage, Packed, pack, unpack};
 use crate::rle;
 
 /// Errors of a block.
@@ -42,7 +42,7 @@ const TAIL: u8 = 0x80;
 /// A value, the integer with its bits, and what is particular about its type.
 pub(crate) trait Sprintz: Sentinel {
     /// The integer of the same width.
-    type Bits: Int;
+    type Bits: Packed;
 
     fn put_first(self, out: &mut Vec<u8>);
 
@@ -214,7 +214,7 @@ fn decode_block<T: Sprintz>(width: u32, at: usize, wire: &mut WireReader<'_>, ou
     if size > wire.remaining() {
         return Err(truncated(wire.position(), size, wire.position() + wire.remaining()));
     }
-    let mut errors = [0; ERRORS];
+    let mut errors = [T::Bits::default(); ERRORS];
     if width > 0 {
         unpack(wire.rest(), width, &mut errors);
     }
@@ -223,7 +223,7 @@ fn decode_block<T: Sprintz>(width: u32, at: usize, wire: &mut WireReader<'_>, ou
     let mut before = as_integer(first);
     out.push(first);
     for code in errors {
-        let error = error_of::<T::Bits>(wrap::<T::Bits>(code as i64));
+        let error = error_of::<T::Bits>(code.widen());
         let value = wrap::<T::Bits>(fire.predict::<T::Bits>(before).value.wrapping_add(error));
         fire.learn::<T::Bits>(before, value, error);
         out.push(T::from_bits(value as u64));

@@ -15,13 +15,15 @@
 //!
 //! Source of truth: `DeltaBinaryEncoder` and `DeltaBinaryDecoder` of apache/tsfile (Java). Fixtures `enc_ts_2diff_*`.
 
+use std::ops::Range;
+
 use bytes::BufMut;
 use tsloom_encoding::WireReader;
 use tsloom_model::Result;
 
 use crate::cell::Int;
 use crate::error::{corrupt, trailing, truncated, wrong_count};
-use crate::pack::{PACK_MAX, PackStage, pack, unpack_sums};
+use crate::pack::{PACK_MAX, PackStage, Packed, pack, unpack_sums};
 
 /// Differences of a full block.
 const DIFFS: usize = PACK_MAX;
@@ -82,32 +84,29 @@ fn minimum(diffs: &[i64]) -> i64 {
     lanes.iter().chain(rest).fold(lanes[0], |minimum, diff| minimum.min(*diff))
 }
 
-/// The values of one block, used again from block to block.
-#[derive(Clone, Debug)]
-pub(crate) struct Unpacked([u64; DIFFS]);
-
-impl Default for Unpacked {
-    #[inline]
-    fn default() -> Self {
-        Self([0; DIFFS])
-    }
-}
-
-/// Appends `count` values; `bytes` from `start` on are the whole column.
-pub(crate) fn decode<T: Int>(bytes: &[u8], start: usize, count: usize, unpacked: &mut Unpacked, out: &mut Vec<T>) -> Result<()> {
+/// Appends those of `count` values that are `wanted`; `bytes` from `start` on are the whole column. Blocks without a wanted
+/// value are checked and stepped over.
+pub(crate) fn decode<T: Packed>(bytes: &[u8], start: usize, count: usize, wanted: Range<usize>, out: &mut Vec<T>) -> Result<()> {
     let mut wire = WireReader::with_base(bytes.get(start..).unwrap_or(&[]), start);
     if count > most_values::<T>(wire.remaining()) {
         return Err(wrong_count(start, count, format_args!("{} at most", most_values::<T>(wire.remaining()))));
     }
-    out.reserve(count);
-    let mut left = count;
-    while left > 0 {
+    out.reserve(wanted.len());
+    let mut stage = [T::default(); DIFFS];
+    let mut done = 0;
+    while done < count {
         let block = BlockRef::read::<T>(&mut wire)?;
-        if block.diffs >= left {
-            return Err(wrong_count(block.at, count, format_args!("more: a block of {} where {left} are left", block.diffs + 1)));
+        let end = done + block.diffs + 1;
+        if end > count {
+            let more = format_args!("more: a block of {} where {} are left", block.diffs + 1, count - done);
+            return Err(wrong_count(block.at, count, more));
         }
-        left -= block.diffs + 1;
-        block.unpack(&mut unpacked.0, out);
+        // Where the wanted values lie in this block.
+        let (from, to) = (wanted.start.clamp(done, end) - done, wanted.end.clamp(done, end) - done);
+        if from < to {
+            block.append(from..to, &mut stage, out);
+        }
+        done = end;
     }
     if !wire.is_empty() {
         return Err(trailing(wire.position(), count, wire.remaining()));
@@ -164,18 +163,32 @@ impl<'a> BlockRef<'a> {
         Ok(Self { at, diffs: diffs as usize, width, minimum, first, packed })
     }
 
-    fn unpack<T: Int>(&self, values: &mut [u64; DIFFS], out: &mut Vec<T>) {
-        out.push(T::from_bits(self.first));
-        if self.width == 0 {
-            let mut value = self.first;
-            out.extend((0..self.diffs).map(|_| {
-                value = value.wrapping_add(self.minimum);
-                T::from_bits(value)
-            }));
-            return;
+    /// Appends the values `wanted` of the block.
+    fn append<T: Packed>(&self, wanted: Range<usize>, stage: &mut [T; DIFFS], out: &mut Vec<T>) {
+        let (first, minimum) = (T::from_bits(self.first), T::from_bits(self.minimum));
+        if wanted.start == 0 {
+            out.push(first);
         }
-        let groups = &mut values[..self.diffs.next_multiple_of(8)];
-        unpack_sums(self.packed, self.width, self.first, self.minimum, groups);
-        out.extend(groups[..self.diffs].iter().map(|bits| T::from_bits(*bits)));
+        // The others are as far before their differences as the first is before them.
+        let diffs = wanted.start.saturating_sub(1)..wanted.end - 1;
+        let groups = &mut stage[..diffs.end.next_multiple_of(8)];
+        if self.width == 0 {
+            add_up(first, minimum, groups);
+        } else {
+            unpack_sums(self.packed, self.width, first, minimum, groups);
+        }
+        out.extend_from_slice(&groups[diffs]);
+    }
+}
+
+/// `first` plus once, twice, three times ... `step`, in groups of eight.
+fn add_up<T: Int>(first: T, step: T, out: &mut [T]) {
+    let (first, step) = (first.to_bits(), step.to_bits());
+    let nth = |n: u64| T::from_bits(first.wrapping_add(step.wrapping_mul(n)));
+    let mut lanes: [T; 8] = std::array::from_fn(|lane| nth(lane as u64 + 1));
+    let stride = T::from_bits(step.wrapping_mul(8));
+    for group in out.as_chunks_mut::<8>().0 {
+        *group = lanes;
+        lanes = lanes.map(|value| value.wrapping_sum(stride));
     }
 }
