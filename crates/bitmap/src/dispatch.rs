@@ -2,8 +2,24 @@
 //!
 //! The bodies are ordinary safe loops, here or in the modules they belong to; the compiler does the rest.
 
+use bytemuck::Pod;
+
+use crate::nulls::NullWords;
+use crate::place;
 use crate::presence;
 use crate::words::count_span;
+
+/// See [`place::spread`]; values of 4 or 8 bytes.
+#[inline]
+pub(crate) fn spread<T: Pod + Default>(values: &mut [T], nulls: NullWords<'_>) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+        #[expect(unsafe_code, reason = "calls code compiled for a detected feature")]
+        // SAFETY: the body is safe code; this processor has both features, as just detected.
+        return unsafe { place::avx2::spread(values, nulls) };
+    }
+    place::spread_by(values, nulls, place::eight);
+}
 
 /// For each line: a function that asks the processor for one feature, and calls `body` compiled for it or
 /// `otherwise`.

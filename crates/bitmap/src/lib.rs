@@ -13,6 +13,8 @@
 //! [`validity`]. Every crossing is a named function that works 64 rows at a time and leaves no bit set past
 //! the last row.
 //!
+//! [`place`] moves values by such bits: packed ones to their rows, kept ones together.
+//!
 //! What it is not: a general bit vector. Storage of [`BitMap`] is [`bitvec`]'s `BitVec<u64, Lsb0>` and its
 //! per-bit view is public; range operations work on raw words ([`words`]) and are proved equal to bitvec's
 //! by enumeration. Nothing here does I/O, and only [`BitMap::new`] and the `Vec`s of the caller allocate.
@@ -38,6 +40,7 @@
 mod bitmap;
 mod dispatch;
 mod nulls;
+pub mod place;
 pub mod presence;
 pub mod validity;
 pub mod words;

@@ -4,8 +4,10 @@
 //! changed. A range past the end of the slice is a broken promise of the caller and panics; only [`load`]
 //! gives zeros there.
 
+mod extract;
 mod iter;
 
+pub use extract::{extract, extract_to, move_down};
 pub use iter::{Ones, Run, Runs, ones, runs};
 
 use crate::dispatch;

@@ -8,11 +8,11 @@
 //!
 //! The form is Arrow's, so that a buffer can be handed on. Nulls are not here: see [`ColumnView`](crate::ColumnView).
 
-mod place;
+mod slots;
 
-use tsloom_bitmap::NullWords;
+use tsloom_bitmap::{NullWords, place};
 
-use self::place::{clear_slots, keep_range, spread};
+use self::slots::{clear_slots, keep_marked, keep_range};
 use crate::{PhysicalType, Value};
 
 /// Borrowed text cells.
@@ -326,6 +326,18 @@ impl Values {
         each!(self, values => values.clear());
     }
 
+    /// Writes nonsense over all values: for debug builds, before a buffer is used again.
+    pub fn poison(&mut self) {
+        match self {
+            Self::Boolean(values) => values.fill(true),
+            Self::Int32(values) => values.fill(i32::from_ne_bytes([0xa5; 4])),
+            Self::Int64(values) => values.fill(i64::from_ne_bytes([0xa5; 8])),
+            Self::Float(values) => values.fill(f32::from_ne_bytes([0xa5; 4])),
+            Self::Double(values) => values.fill(f64::from_ne_bytes([0xa5; 8])),
+            Self::Text(values) => values.bytes.fill(0xa5),
+        }
+    }
+
     /// Cuts to the first `len` values.
     pub fn truncate(&mut self, len: usize) {
         each!(self, values => values.truncate(len));
@@ -437,13 +449,32 @@ impl Values {
     pub fn spread(&mut self, from: usize, nulls: NullWords<'_>) {
         let present = nulls.row_count() - nulls.null_count();
         assert_eq!(present, self.len() - from, "one value for each row that is not null");
+        if let Self::Text(values) = self {
+            return values.spread(from, nulls);
+        }
+        self.push_defaults(nulls.row_count() - present);
         match self {
-            Self::Boolean(values) => spread(values, from, nulls),
-            Self::Int32(values) => spread(values, from, nulls),
-            Self::Int64(values) => spread(values, from, nulls),
-            Self::Float(values) => spread(values, from, nulls),
-            Self::Double(values) => spread(values, from, nulls),
-            Self::Text(values) => values.spread(from, nulls),
+            Self::Boolean(values) => place::spread_bools(&mut values[from..], nulls),
+            Self::Int32(values) => place::spread(&mut values[from..], nulls),
+            Self::Int64(values) => place::spread(&mut values[from..], nulls),
+            Self::Float(values) => place::spread(&mut values[from..], nulls),
+            Self::Double(values) => place::spread(&mut values[from..], nulls),
+            Self::Text(_) => {}
+        }
+    }
+
+    /// Of the values from `from` on, keeps those whose bits are set in `kept`; bit 0 is that of the value at `from`.
+    ///
+    /// # Panics
+    /// When `kept` has fewer bits than there are such values.
+    pub fn keep_marked(&mut self, from: usize, kept: &[u64]) {
+        match self {
+            Self::Boolean(values) => keep_marked(values, from, kept),
+            Self::Int32(values) => keep_marked(values, from, kept),
+            Self::Int64(values) => keep_marked(values, from, kept),
+            Self::Float(values) => keep_marked(values, from, kept),
+            Self::Double(values) => keep_marked(values, from, kept),
+            Self::Text(values) => values.keep_marked(from, kept),
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Moving values between slots: scatter present values to their rows, keep a range, blank the slots of null rows.
+//! Moving values between slots: keep some, blank the slots of null rows; and text, whose cells move by their offsets.
 
-use tsloom_bitmap::NullWords;
+use tsloom_bitmap::{NullWords, place, words};
 
 use super::TextValues;
 
@@ -8,6 +8,11 @@ pub(super) fn keep_range<T: Copy>(values: &mut Vec<T>, from: usize, skip: usize,
     if skip > 0 {
         values.copy_within(from + skip..from + skip + count, from);
     }
+    values.truncate(from + count);
+}
+
+pub(super) fn keep_marked<T: Copy>(values: &mut Vec<T>, from: usize, kept: &[u64]) {
+    let count = place::gather(&mut values[from..], kept);
     values.truncate(from + count);
 }
 
@@ -22,35 +27,8 @@ fn word_of(nulls: NullWords<'_>, index: usize) -> (u64, usize) {
     (nulls.word(index), (nulls.row_count() - index * 64).min(64))
 }
 
-/// Word by word from the back: rows without null move as one slice, rows without value are one fill, and mixed ones go through
-/// a copy of their at most 64 values, without a branch a row.
-pub(super) fn spread<T: Copy + Default>(values: &mut Vec<T>, from: usize, nulls: NullWords<'_>) {
-    let mut source = values.len();
-    values.resize(from + nulls.row_count(), T::default());
-    for index in (0..nulls.word_count()).rev() {
-        let (word, row_count) = word_of(nulls, index);
-        let row = from + index * 64;
-        let present = row_count - word.count_ones() as usize;
-        source -= present;
-        if word == 0 {
-            values.copy_within(source..source + row_count, row);
-        } else if present == 0 {
-            values[row..row + row_count].fill(T::default());
-        } else {
-            let mut packed = [T::default(); 64];
-            packed[..present].copy_from_slice(&values[source..source + present]);
-            let mut next = 0;
-            for (bit, slot) in values[row..row + row_count].iter_mut().enumerate() {
-                let is_present = word >> bit & 1 == 0;
-                *slot = if is_present { packed[next % 64] } else { T::default() };
-                next += usize::from(is_present);
-            }
-        }
-    }
-}
-
 impl TextValues {
-    /// See [`Values::keep_range`].
+    /// See [`Values::keep_range`](super::Values::keep_range).
     pub(super) fn keep_range(&mut self, from: usize, skip: usize, count: usize) {
         self.truncate(from + skip + count);
         if skip > 0 {
@@ -61,7 +39,23 @@ impl TextValues {
         }
     }
 
-    /// Inserts empty cells at the null rows, in place from the back. See [`Values::spread`].
+    /// See [`Values::keep_marked`](super::Values::keep_marked).
+    pub(super) fn keep_marked(&mut self, from: usize, kept: &[u64]) {
+        let mut end = self.offsets[from] as usize;
+        let mut next = from;
+        for row in words::ones(kept, 0, self.len() - from) {
+            let cell = self.offsets[from + row] as usize..self.offsets[from + row + 1] as usize;
+            let size = cell.len();
+            self.bytes.copy_within(cell, end);
+            end += size;
+            next += 1;
+            self.offsets[next] = end as u32;
+        }
+        self.offsets.truncate(next + 1);
+        self.bytes.truncate(end);
+    }
+
+    /// Inserts empty cells at the null rows, in place from the back. See [`Values::spread`](super::Values::spread).
     pub(super) fn spread(&mut self, from: usize, nulls: NullWords<'_>) {
         // An empty cell ends where the one before it ends, so only the ends move, and a null row repeats the last one.
         let mut source = self.offsets.len();
