@@ -60,6 +60,11 @@ impl Column {
         self.has_validity.then_some(&self.validity)
     }
 
+    /// Validity bits of 64 rows from `start` on, low bit first; those past the last row mean nothing.
+    pub fn valid_word(&self, start: usize) -> u64 {
+        self.validity().map_or(u64::MAX, |validity| words::load(validity, start))
+    }
+
     /// True when the row has no value.
     ///
     /// # Panics
@@ -274,6 +279,23 @@ impl Column {
         Ok(Ok(()))
     }
 
+    /// Of the rows from `from` on, keeps those whose bits are set in `kept`; bit 0 is row `from`.
+    ///
+    /// # Panics
+    /// When `kept` has fewer bits than there are such rows.
+    pub fn retain_rows(&mut self, from: usize, kept: &[u64]) {
+        let row_count = self.row_count();
+        self.values.keep_marked(from, kept);
+        if self.has_validity {
+            let mut next = from;
+            for run in words::runs(kept, 0, row_count - from).filter(|run| run.set) {
+                words::move_down(&mut self.validity, next, from + run.start, run.count);
+                next += run.count;
+            }
+            self.end_validity(next);
+        }
+    }
+
     /// Appends the validity of rows whose values are there already, from row `from` on.
     fn append_validity(&mut self, from: usize, nulls: NullWords<'_>, null_count: usize) {
         if null_count == 0 {
@@ -313,6 +335,11 @@ impl Column {
     }
 
     pub(crate) fn clear(&mut self) {
+        if cfg!(debug_assertions) {
+            // What shows of it later was not written by whoever filled the block.
+            self.values.poison();
+            self.validity.fill(0xa5a5_a5a5_a5a5_a5a5);
+        }
         self.values.clear();
         self.has_validity = false;
         self.null_count = 0;
@@ -324,13 +351,18 @@ impl Column {
         }
         self.values.truncate(row_count);
         if self.has_validity {
-            self.validity.truncate(words::word_count(row_count));
-            if !row_count.is_multiple_of(64) {
-                words::clear_range(&mut self.validity, row_count, 64 - row_count % 64);
-            }
-            self.null_count = row_count - words::count_ones(&self.validity, 0, row_count);
-            self.has_validity = self.null_count > 0;
+            self.end_validity(row_count);
         }
+    }
+
+    /// Lets validity end with row `row_count`, and go when no row before it is null.
+    fn end_validity(&mut self, row_count: usize) {
+        self.validity.truncate(words::word_count(row_count));
+        if !row_count.is_multiple_of(64) {
+            words::clear_range(&mut self.validity, row_count, 64 - row_count % 64);
+        }
+        self.null_count = row_count - words::count_ones(&self.validity, 0, row_count);
+        self.has_validity = self.null_count > 0;
     }
 
     pub(crate) fn rename(&mut self, name: &str) {

@@ -9,7 +9,10 @@
 //!            validity  64-bit words, low bit first, 1 = valid; absent until the first null
 //! ```
 //!
-//! [`ReusableBlock`] keeps one block alive over any number of devices and counts how often it had to build a new one.
+//! [`ReusableBlock`] keeps one block alive over any number of devices and counts how often it had to build a new one; a
+//! [`BlockFactory`] lets a caller supply the blocks.
+//!
+//! Debug builds write nonsense over what a cleared block held, so that rows of the time before cannot pass for new ones.
 #![forbid(unsafe_code)]
 
 mod column;
@@ -18,7 +21,7 @@ mod reuse;
 
 pub use column::Column;
 pub use layout::{BlockColumn, BlockLayout};
-pub use reuse::ReusableBlock;
+pub use reuse::{BlockFactory, ReusableBlock};
 
 /// The rows of one answer: times and columns of equal length.
 #[derive(Clone, Debug)]
@@ -93,6 +96,9 @@ impl Block {
 
     /// Forgets all rows, keeps the memory.
     pub fn clear(&mut self) {
+        if cfg!(debug_assertions) {
+            self.times.fill(i64::from_ne_bytes([0xa5; 8]));
+        }
         self.times.clear();
         for column in &mut self.columns {
             column.clear();
@@ -107,6 +113,13 @@ impl Block {
         }
     }
 
+    /// True when the block has the row budget, the column count and the column types of `layout`. Names do not matter.
+    pub fn fits(&self, layout: &BlockLayout) -> bool {
+        self.row_budget == layout.row_budget
+            && self.columns.len() == layout.columns.len()
+            && self.columns.iter().zip(&layout.columns).all(|(column, wanted)| column.data_type() == wanted.data_type)
+    }
+
     /// True when every column has as many rows as there are times: what holds whenever a block is lent.
     pub fn check(&self) -> bool {
         self.columns.iter().all(|column| column.row_count() == self.times.len())
@@ -114,6 +127,15 @@ impl Block {
 }
 
 /// Lends blocks one after the other; each is valid until the next call.
+///
+/// ```compile_fail,E0499
+/// fn two_blocks<S: tsloom_block::BlockSource>(source: &mut S) -> Result<(), S::Error> {
+///     let first = source.next_block()?;
+///     let second = source.next_block()?;
+///     println!("{:?} {:?}", first.map(|block| block.row_count()), second.map(|block| block.row_count()));
+///     Ok(())
+/// }
+/// ```
 pub trait BlockSource {
     /// Why there is no next block.
     type Error;

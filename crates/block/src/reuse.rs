@@ -15,19 +15,57 @@ use crate::{Block, BlockLayout};
 /// reusable.acquire(&BlockLayout::new(1024, [("rain", DataType::Int32)])); // another type: rebuilt
 /// assert_eq!(reusable.build_count(), 2);
 /// ```
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct ReusableBlock {
     block: Option<Block>,
+    factory: Option<Box<dyn BlockFactory>>,
     build_count: u64,
+    supplied_count: u64,
+}
+
+/// Supplies blocks to a reader, such as those that a consumer took earlier and has done with.
+///
+/// ```
+/// use tsloom_block::{Block, BlockFactory, BlockLayout, ReusableBlock};
+/// use tsloom_model::DataType;
+///
+/// struct Pool(Vec<Block>);
+/// impl BlockFactory for Pool {
+///     fn supply(&mut self, layout: &BlockLayout) -> Option<Block> {
+///         let index = self.0.iter().position(|block| block.fits(layout))?;
+///         Some(self.0.swap_remove(index))
+///     }
+/// }
+///
+/// let layout = BlockLayout::new(8, [("v", DataType::Int32)]);
+/// let mut reusable = ReusableBlock::with_factory(Pool(vec![Block::new(&layout)]));
+/// reusable.acquire(&layout);
+/// drop(reusable.take());
+/// reusable.acquire(&layout); // the pool is empty: this one is built
+/// assert_eq!((reusable.supplied_count(), reusable.build_count()), (1, 1));
+/// ```
+pub trait BlockFactory: Send {
+    /// A block that fits `layout`, whatever it holds; `None` leaves it to the reader to build one. A block that does not fit is
+    /// dropped, and the reader builds one, too.
+    fn supply(&mut self, layout: &BlockLayout) -> Option<Block>;
 }
 
 impl ReusableBlock {
+    /// Asks `factory` whenever a new block is needed.
+    pub fn with_factory(factory: impl BlockFactory + 'static) -> Self {
+        Self { factory: Some(Box::new(factory)), ..Self::default() }
+    }
+
     /// The empty block for `layout`: the same one as before when row budget, column count and column types are the same
     /// (names are refreshed in place), a new one otherwise.
     pub fn acquire(&mut self, layout: &BlockLayout) -> &mut Block {
-        if !self.block.as_ref().is_some_and(|block| fits(block, layout)) {
+        if !self.block.as_ref().is_some_and(|block| block.fits(layout)) {
+            // Not before the old one is gone: both at once are more than was asked for.
             self.block = None;
-            self.build_count += 1;
+            let supplied = self.factory.as_mut().and_then(|factory| factory.supply(layout));
+            self.block = supplied.filter(|block| block.fits(layout));
+            self.supplied_count += u64::from(self.block.is_some());
+            self.build_count += u64::from(self.block.is_none());
         }
         let block = self.block.get_or_insert_with(|| Block::new(layout));
         block.clear();
@@ -56,12 +94,22 @@ impl ReusableBlock {
     pub fn build_count(&self) -> u64 {
         self.build_count
     }
+
+    /// How many blocks the factory supplied so far.
+    pub fn supplied_count(&self) -> u64 {
+        self.supplied_count
+    }
 }
 
-fn fits(block: &Block, layout: &BlockLayout) -> bool {
-    block.row_budget == layout.row_budget
-        && block.columns.len() == layout.columns.len()
-        && block.columns.iter().zip(&layout.columns).all(|(column, wanted)| column.data_type() == wanted.data_type)
+impl std::fmt::Debug for ReusableBlock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReusableBlock")
+            .field("block", &self.block)
+            .field("has_factory", &self.factory.is_some())
+            .field("build_count", &self.build_count)
+            .field("supplied_count", &self.supplied_count)
+            .finish()
+    }
 }
 
 #[cfg(test)]
@@ -94,6 +142,54 @@ mod tests {
         check(&layout(9, &[("b", DataType::Int32)]), 2);
         check(&layout(9, &[("b", DataType::Date)]), 3);
         check(&layout(9, &[("b", DataType::Date), ("c", DataType::Date)]), 4);
+    }
+
+    /// Upstream's cases: the same layout and a rename keep the very memory, whatever was in the block.
+    #[test]
+    fn a_block_that_is_kept_is_the_same_memory_and_empty() {
+        let mut reusable = ReusableBlock::default();
+        let (one, renamed) = (layout(64, &[("a", DataType::Int64)]), layout(64, &[("b", DataType::Int64)]));
+        let mut places = Vec::new();
+        for layout in [&one, &one, &renamed] {
+            let block = reusable.acquire(layout);
+            assert!(block.is_empty() && block.check() && block.column(0).validity().is_none());
+            block.times_mut().extend(0..64);
+            block.column_mut(0).push_nulls(3);
+            assert!(block.column_mut(0).push_repeated(7_i64.into(), 61));
+            assert_eq!((block.column(0).null_count(), block.column(0).i64(2), block.column(0).i64(3)), (3, None, Some(7)));
+            places.push(block.times().as_ptr());
+        }
+        assert_eq!((reusable.build_count(), places[0], places[0]), (1, places[1], places[2]));
+        reusable.release();
+        assert!(reusable.current().is_none());
+        reusable.acquire(&one);
+        assert_eq!(reusable.build_count(), 2);
+    }
+
+    /// Supplies the given blocks, then declines.
+    struct Supply(Vec<Block>);
+
+    impl BlockFactory for Supply {
+        fn supply(&mut self, _: &BlockLayout) -> Option<Block> {
+            self.0.pop()
+        }
+    }
+
+    #[test]
+    fn supplied_blocks_are_emptied_and_must_fit() {
+        let wanted = layout(4, &[("a", DataType::Double)]);
+        let mut used = Block::new(&layout(4, &[("other", DataType::Double)]));
+        used.times_mut().push(1);
+        used.column_mut(0).push_nulls(1);
+        let too_small = Block::new(&layout(3, &[("a", DataType::Double)]));
+        let mut reusable = ReusableBlock::with_factory(Supply(vec![too_small, used]));
+        for counts in [(1, 0), (1, 1), (1, 2)] {
+            let block = reusable.acquire(&wanted);
+            assert_eq!((block.row_count(), block.column(0).name(), block.row_budget()), (0, "a", 4));
+            assert!(block.check() && block.column(0).validity().is_none());
+            assert_eq!((reusable.supplied_count(), reusable.build_count()), counts);
+            reusable.release();
+        }
     }
 
     #[test]
