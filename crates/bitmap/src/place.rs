@@ -218,9 +218,8 @@ mod tests {
         routes: &[fn(&mut [T], NullWords<'_>)],
     ) {
         let mut packed = (0..nulls.row_count()).map(&value_of);
-        let expected: Vec<T> = (0..nulls.row_count())
-            .map(|row| if nulls.is_null(row) { T::default() } else { packed.next().unwrap() })
-            .collect();
+        let expected: Vec<T> =
+            (0..nulls.row_count()).map(|row| if nulls.is_null(row) { T::default() } else { packed.next().unwrap() }).collect();
         for route in routes {
             let mut values: Vec<T> = (0..nulls.row_count()).map(&value_of).collect();
             route(&mut values, nulls);

@@ -16,7 +16,7 @@ pub struct TimeRanges(Vec<TimeRange>);
 
 impl TimeRanges {
     /// No time at all.
-    pub const NONE: Self = Self(Vec::new());
+    pub const NONE: &'static Self = &Self(Vec::new());
 
     /// Every time that one of these ranges has.
     pub fn new(ranges: impl IntoIterator<Item = TimeRange>) -> Self {

@@ -4,6 +4,9 @@ use tsloom_block::Column;
 use tsloom_codec::compress::{self, CompressScratch};
 use tsloom_model::{Compression, DataType, Encoding, Error, ErrorKind, FileOffset, Grouped, Limits, Result};
 
+/// What debug builds write over a buffer before it is used again.
+const POISON: u8 = 0xa5;
+
 /// What follows a page header, with what chunk and page header say about it.
 #[derive(Clone, Copy, Debug)]
 pub struct PageBody<'a> {
@@ -39,15 +42,26 @@ impl ValuePage<'_> {
     }
 }
 
-/// A decompressed body, and how positions in it become file offsets.
+/// A decompressed body.
 #[derive(Clone, Copy)]
 pub(crate) struct Expanded<'a> {
     pub(crate) bytes: &'a [u8],
+    pub(crate) place: Place,
+}
+
+/// Where a body lies in its file, and so how positions in it become file offsets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
     offset: FileOffset,
     is_stored: bool,
 }
 
 impl<'a> PageBody<'a> {
+    /// True when the bytes are those to decode.
+    fn is_stored(&self) -> bool {
+        self.compression == Compression::Uncompressed
+    }
+
     /// Decompresses into `buffer`, or borrows the bytes when they are stored as they are. The buffer keeps its length from page to
     /// page, so that it is cleared once and not for each of them.
     pub(crate) fn expand<'b>(
@@ -59,13 +73,18 @@ impl<'a> PageBody<'a> {
     where
         'a: 'b,
     {
-        if self.compression == Compression::Uncompressed {
+        let place = Place { offset: self.offset, is_stored: self.is_stored() };
+        if self.is_stored() {
             if self.bytes.len() as u64 != self.uncompressed_size {
                 return Err(self.size_differs());
             }
-            return Ok(Expanded { bytes: self.bytes, offset: self.offset, is_stored: true });
+            return Ok(Expanded { bytes: self.bytes, place });
         }
         let size = limits.page_size(self.uncompressed_size).map_err(|error| error.at(self.offset))?;
+        if cfg!(debug_assertions) {
+            // What a decompressor leaves out must not pass for what it wrote: the page before is still there.
+            buffer.fill(POISON);
+        }
         let outcome = match buffer.get_mut(..size) {
             Some(out) => compress::decompress_into(self.compression, self.bytes, out, scratch),
             // Grows only as far as these bytes can really reach: `decompress` sees to it.
@@ -75,7 +94,7 @@ impl<'a> PageBody<'a> {
             }
         };
         outcome.map_err(|error| error.shifted(self.offset))?;
-        Ok(Expanded { bytes: &buffer[..size], offset: self.offset, is_stored: false })
+        Ok(Expanded { bytes: &buffer[..size], place })
     }
 
     #[cold]
@@ -92,14 +111,16 @@ impl<'a> PageBody<'a> {
 impl<'a> Expanded<'a> {
     /// The body that was expanded into `buffer` last.
     pub(crate) fn again(page: &PageBody<'a>, buffer: &'a [u8]) -> Self {
-        let is_stored = page.compression == Compression::Uncompressed;
-        let bytes = if is_stored { page.bytes } else { &buffer[..page.uncompressed_size as usize] };
-        Self { bytes, offset: page.offset, is_stored }
+        let place = Place { offset: page.offset, is_stored: page.is_stored() };
+        let bytes = if page.is_stored() { page.bytes } else { &buffer[..page.uncompressed_size as usize] };
+        Self { bytes, place }
     }
+}
 
+impl Place {
     /// Gives an error whose position counts from byte `from` of the body its place in the file.
     #[cold]
-    pub(crate) fn locate(&self, from: usize, error: Error) -> Error {
+    pub(crate) fn locate(self, from: usize, error: Error) -> Error {
         let error = error.shifted(FileOffset::new(from as u64));
         if self.is_stored { error.shifted(self.offset) } else { error.inside("the decompressed page", self.offset) }
     }

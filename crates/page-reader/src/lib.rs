@@ -18,12 +18,15 @@
 //! An absent or empty value page is legal and means that every row is null. Source of truth: `ValuePageWriter.java` and
 //! `TimePageWriter.java` of apache/tsfile; fixtures `fixtures/cpp/*` prove it through crate `scan`.
 //!
+//! Rows are chosen before anything is decoded for them: by time, by what was deleted, by conditions on values (whose columns come
+//! first), by offset and limit. A column that has nothing to leave out is decoded straight into the block.
+//!
 //! One row count: it comes from the statistics of the time page; the times themselves and every value page are checked against it.
 //!
 //! ```
 //! use tsloom_block::{Block, BlockLayout};
-//! use tsloom_model::{Compression, DataType, Encoding, FileOffset, Limits, TimeRange};
-//! use tsloom_page_reader::{PageBody, PageReader, ValuePage};
+//! use tsloom_model::{Compression, DataType, Encoding, FileOffset, Limits, TimeRange, TimeRanges};
+//! use tsloom_page_reader::{ColumnPage, PageBody, PageReader, PageSet, RowRequest, ValuePage};
 //!
 //! let plain = |bytes, offset| PageBody {
 //!     bytes,
@@ -37,11 +40,14 @@
 //!
 //! let mut block = Block::new(&BlockLayout::new(2, [("v", DataType::Int32), ("w", DataType::Text)]));
 //! let mut reader = PageReader::new(Limits::default());
-//! reader.open(&plain(&times, 40), 2, TimeRange { start: 100, end: 101 })?;
-//! let (into_times, columns) = block.parts_mut();
-//! reader.append_times(into_times);
-//! reader.append_values(Some(&ValuePage { body: plain(&values, 80), data_type: DataType::Int32 }), &mut columns[0])?;
-//! reader.append_values(None, &mut columns[1])?;
+//! let v = ValuePage { body: plain(&values, 80), data_type: DataType::Int32 };
+//! let set = PageSet {
+//!     time: plain(&times, 40),
+//!     row_count: 2,
+//!     times: TimeRange { start: 100, end: 101 },
+//!     columns: &[Some(v), None].map(|page| ColumnPage { page, deleted: TimeRanges::NONE }),
+//! };
+//! assert_eq!(reader.read(&set, &mut RowRequest::default(), &mut block)?, 2);
 //! assert!(block.check());
 //! assert_eq!((block.column(0).i32(0), block.column(0).i32(1)), (None, Some(7)));
 //! # Ok::<(), tsloom_model::Error>(())
@@ -49,7 +55,12 @@
 #![forbid(unsafe_code)]
 
 mod body;
+mod filter;
 mod reader;
+mod selection;
+mod set;
 
 pub use body::{PageBody, ValuePage};
+pub use filter::passing_rows;
 pub use reader::PageReader;
+pub use set::{ColumnPage, PageSet, RowRequest};

@@ -7,16 +7,20 @@ use std::ops::Range;
 use tsloom_bitmap::{NullWords, PresenceView, presence, words};
 use tsloom_block::Column;
 use tsloom_codec::compress::CompressScratch;
-use tsloom_codec::{DecodeOptions, DecodeScratch, RlbeFloats, decode, decode_times};
-use tsloom_model::{Error, ErrorKind, FileOffset, Grouped, Limits, Result, TimeRange, Values};
+use tsloom_codec::{DecodeOptions, DecodeScratch, RlbeFloats, decode_range, decode_times};
+use tsloom_model::{DataType, Encoding, Error, ErrorKind, FileOffset, Grouped, Limits, Result, TimeRange, TimeRanges, Values};
 
+use crate::body::{Expanded, Place};
+use crate::selection::Selection;
 use crate::{PageBody, ValuePage};
 
 /// Decodes page sets, one after the other, and keeps its buffers between them.
 ///
 /// [`open`](Self::open) decodes the time page and selects all of its rows; [`select_times`](Self::select_times),
-/// [`skip`](Self::skip) and [`limit`](Self::limit) narrow that down to what is wanted, which always is one run of rows; then
-/// [`append_times`](Self::append_times) and [`append_values`](Self::append_values) append exactly those rows.
+/// [`leave_out`](Self::leave_out), [`skip`](Self::skip), [`limit`](Self::limit) and [`retain`](Self::retain) narrow that down to
+/// what is wanted; then [`append_times`](Self::append_times) and [`append_values`](Self::append_values) append exactly those rows.
+/// [`open_plain`](Self::open_plain) and [`append_plain`](Self::append_plain) do it for a page that holds times and values.
+/// [`read`](Self::read) does all of it for a whole page set.
 #[derive(Debug, Default)]
 pub struct PageReader {
     limits: Limits,
@@ -24,12 +28,37 @@ pub struct PageReader {
     compress_scratch: CompressScratch,
     /// A decompressed body, and behind it what is left of longer ones.
     body: Vec<u8>,
-    /// Null words of a value page, one word for 64 rows of the open page set.
-    nulls: Vec<u64>,
     times: Vec<i64>,
-    selected: Range<usize>,
+    selection: Selection,
     /// Which page that is not aligned was opened last, and where its values begin.
     plain_values: (FileOffset, usize),
+    bits: Bits,
+    /// What [`read`](Self::read) keeps of the rows it selected first.
+    pub(crate) kept: Selection,
+    pub(crate) kept_bits: Vec<u64>,
+}
+
+/// Bits about rows, in buffers that are used again. Of all rows of the page set: which are null in the page, and which are null or
+/// deleted. Of present values: which are kept. Of selected rows: which are null.
+#[derive(Debug, Default)]
+struct Bits {
+    nulls: Vec<u64>,
+    gone: Vec<u64>,
+    packed_kept: Vec<u64>,
+    selected_nulls: Vec<u64>,
+}
+
+/// The values of one column as a page has them.
+#[derive(Clone, Copy)]
+struct Encoded<'a> {
+    bytes: &'a [u8],
+    /// Position of `bytes` in the page.
+    at: usize,
+    place: Place,
+    encoding: Encoding,
+    data_type: DataType,
+    /// `None`: every row has a value.
+    presence: Option<PresenceView<'a>>,
 }
 
 impl PageReader {
@@ -51,29 +80,33 @@ impl PageReader {
     /// Bytes that are no time page, another number of times than `row_count`, a first or last time other than `times`, and times
     /// that do not rise. Offsets are those of the file.
     pub fn open(&mut self, page: &PageBody<'_>, row_count: u64, times: TimeRange) -> Result<()> {
+        self.close();
+        let outcome = self.decode_time_page(page, row_count);
+        let outcome = outcome.and_then(|()| self.check_times(times));
+        self.opened(outcome).map_err(|error| error.at(page.offset).in_place("time page"))
+    }
+
+    fn close(&mut self) {
         self.times.clear();
-        self.selected = 0..0;
-        let outcome = self.decode_times(page, row_count, times);
-        match outcome {
-            Ok(()) => self.selected = 0..self.times.len(),
-            Err(_) => self.times.clear(),
-        }
-        outcome.map_err(|error| error.at(page.offset).in_place("time page"))
+        self.selection.select_all(0);
     }
 
-    fn decode_times(&mut self, page: &PageBody<'_>, row_count: u64, range: TimeRange) -> Result<()> {
+    fn opened(&mut self, outcome: Result<()>) -> Result<()> {
+        match &outcome {
+            Ok(()) => self.selection.select_all(self.times.len()),
+            Err(_) => self.close(),
+        }
+        outcome
+    }
+
+    fn decode_time_page(&mut self, page: &PageBody<'_>, row_count: u64) -> Result<()> {
         let row_count = self.limits.page_rows(row_count)?;
-        let body = page.expand(&mut self.body, &self.limits, &mut self.compress_scratch)?;
-        decode_times(page.encoding, body.bytes, row_count, &mut self.times, &mut self.scratch)
-            .map_err(|error| body.locate(0, error))?;
-        if self.times.len() != row_count {
-            return Err(wrong_count("times", self.times.len(), row_count));
-        }
-        self.nulls.resize(words::word_count(row_count), 0);
-        self.check_times(range)
+        let Expanded { bytes, place } = page.expand(&mut self.body, &self.limits, &mut self.compress_scratch)?;
+        decode_times(page.encoding, bytes, row_count, &mut self.times, &mut self.scratch)
+            .map_err(|error| place.locate(0, error))?;
+        check_count(self.times.len(), row_count)
     }
 
-    /// Decoded times rise, from one end of `range` to the other.
     fn check_times(&self, range: TimeRange) -> Result<()> {
         let (Some(&first), Some(&last)) = (self.times.first(), self.times.last()) else { return Ok(()) };
         if (first, last) != (range.start, range.end) {
@@ -93,113 +126,234 @@ impl PageReader {
         &self.times
     }
 
-    /// The rows that are selected.
-    pub fn selected(&self) -> Range<usize> {
-        self.selected.clone()
-    }
-
     /// Number of rows that are selected.
     pub fn selected_count(&self) -> usize {
-        self.selected.len()
+        self.selection.count()
     }
 
     /// Keeps selected only the rows whose time is in `range`.
     pub fn select_times(&mut self, range: TimeRange) {
-        let selected = &self.times[self.selected.clone()];
+        let selected = &self.times[self.selection.rows()];
         let (Some(&first), Some(&last)) = (selected.first(), selected.last()) else { return };
-        if range.covers(TimeRange { start: first, end: last }) {
-            return;
+        if !range.covers(TimeRange { start: first, end: last }) {
+            self.selection.narrow(rows_in(&self.times, range));
         }
-        let start = selected.partition_point(|time| *time < range.start);
-        let end = selected.partition_point(|time| *time <= range.end).max(start);
-        self.selected = self.selected.start + start..self.selected.start + end;
+    }
+
+    /// Leaves out the rows whose time is in one of `ranges`: rows that were deleted.
+    pub fn leave_out(&mut self, ranges: &TimeRanges) {
+        for range in ranges.within(span_of(&self.times)) {
+            self.selection.remove(rows_in(&self.times, *range));
+        }
     }
 
     /// Leaves out the first `count` selected rows; returns how many there were to leave out.
     pub fn skip(&mut self, count: u64) -> u64 {
-        let skipped = usize::try_from(count).unwrap_or(usize::MAX).min(self.selected.len());
-        self.selected.start += skipped;
-        skipped as u64
+        self.selection.skip(count)
     }
 
     /// Keeps selected at most the first `count` rows.
     pub fn limit(&mut self, count: u64) {
-        let count = usize::try_from(count).unwrap_or(usize::MAX).min(self.selected.len());
-        self.selected.end = self.selected.start + count;
+        self.selection.limit(count);
+    }
+
+    /// Keeps selected those of the selected rows whose bit is set: bit i, low bit first, is the i-th of them.
+    ///
+    /// # Panics
+    /// When there are fewer bits than selected rows.
+    pub fn retain(&mut self, kept: &[u64]) {
+        self.selection.retain(kept);
     }
 
     /// Appends the times of the selected rows.
     pub fn append_times(&self, into: &mut Vec<i64>) {
-        into.extend_from_slice(&self.times[self.selected.clone()]);
+        for rows in self.selection.runs() {
+            into.extend_from_slice(&self.times[rows]);
+        }
     }
 
-    /// Appends the selected rows of one value page; without a page, or with an empty one, they are null.
+    /// Appends the selected rows of one value page, null where the column was deleted; without a page, or with an empty one, all of
+    /// them are null.
     ///
     /// # Errors
     /// A page of another row count or of a type that `into` does not hold, and bytes that do not decode. `into` is then as it was;
     /// the error names its column and the file offset.
-    pub fn append_values(&mut self, page: Option<&ValuePage<'_>>, into: &mut Column) -> Result<()> {
+    pub fn append_values(&mut self, page: Option<&ValuePage<'_>>, deleted: &TimeRanges, into: &mut Column) -> Result<()> {
         match page {
-            Some(page) if page.body.uncompressed_size > 0 && !self.selected.is_empty() => self
-                .decode_values(page, into)
+            Some(page) if page.body.uncompressed_size > 0 && self.selection.count() > 0 => self
+                .append_page(page, deleted, into)
                 .map_err(|error| error.at(page.body.offset).in_place("value page").in_column(into.name())),
             _ => {
-                into.push_nulls(self.selected.len());
+                into.push_nulls(self.selection.count());
                 Ok(())
             }
         }
     }
 
-    fn decode_values(&mut self, page: &ValuePage<'_>, into: &mut Column) -> Result<()> {
-        let (body, row_count) = (&page.body, self.times.len());
+    fn append_page(&mut self, page: &ValuePage<'_>, deleted: &TimeRanges, into: &mut Column) -> Result<()> {
         page.check_type(into)?;
-        let expanded = body.expand(&mut self.body, &self.limits, &mut self.compress_scratch)?;
+        let expanded = page.body.expand(&mut self.body, &self.limits, &mut self.compress_scratch)?;
+        let values = Encoded::parse(page, expanded, self.times.len())?;
+        let (scratch, bits) = (&mut self.scratch, &mut self.bits);
+        Placing { times: &self.times, selection: &self.selection, scratch, bits }.place(&values, deleted, into)
+    }
+
+    /// ORs into `found`, a bit for each selected row, which of them have a value in this page that was not deleted. Nothing is
+    /// decoded for it.
+    pub(crate) fn find_values(&mut self, page: &ValuePage<'_>, deleted: &TimeRanges, found: &mut [u64]) -> Result<()> {
+        let expanded = page.body.expand(&mut self.body, &self.limits, &mut self.compress_scratch)?;
+        let values = Encoded::parse(page, expanded, self.times.len())?;
+        let rows = self.selection.rows();
+        self.bits.gone(&values, deleted, &self.times);
+        let Bits { gone, selected_nulls: there, .. } = &mut self.bits;
+        let gone = NullWords::new(gone, rows.start, rows.len());
+        let count = words::extract_to(|index| !gone.word(index), |index| self.selection.word(index), rows.len(), there);
+        words::or_at(found, 0, there, 0, count);
+        Ok(())
+    }
+}
+
+impl<'a> Encoded<'a> {
+    /// Finds presence and values in the body of a value page of an aligned chunk.
+    fn parse(page: &ValuePage<'_>, expanded: Expanded<'a>, row_count: usize) -> Result<Self> {
+        let Expanded { bytes, place } = expanded;
         let too_short = |need: usize| {
-            let message = format!("row count and presence take {need} bytes, the page has {}", expanded.bytes.len());
-            expanded.locate(0, Error::new(ErrorKind::Truncated, message))
+            let message = format!("row count and presence take {need} bytes, the page has {}", bytes.len());
+            place.locate(0, Error::new(ErrorKind::Truncated, message))
         };
-        let (stored_count, rest) = expanded.bytes.split_first_chunk::<4>().ok_or_else(|| too_short(4))?;
+        let (stored_count, rest) = bytes.split_first_chunk::<4>().ok_or_else(|| too_short(4))?;
         let stored_count = i32::from_be_bytes(*stored_count);
         if usize::try_from(stored_count) != Ok(row_count) {
             return Err(wrong_count("rows", stored_count, row_count));
         }
         let presence_size = presence::byte_count(row_count);
-        let Some(presence) = PresenceView::new(rest, row_count) else { return Err(too_short(4 + presence_size)) };
-        let (encoded_at, encoded) = (4 + presence_size, &rest[presence_size..]);
+        let presence = PresenceView::new(rest, row_count).ok_or_else(|| too_short(4 + presence_size))?;
+        Ok(Self {
+            bytes: &rest[presence_size..],
+            at: 4 + presence_size,
+            place,
+            encoding: page.body.encoding,
+            data_type: page.data_type,
+            presence: Some(presence),
+        })
+    }
 
-        let present_count = presence.present_count();
-        let scratch = &mut self.scratch;
-        let mut decode_all = |values: &mut Values| {
-            decode(body.encoding, page.data_type, encoded, present_count, values, scratch)
-                .map_err(|error| expanded.locate(encoded_at, error))
-        };
-        let whole = self.selected == (0..row_count);
-        let appended = if present_count == 0 {
-            into.push_nulls(self.selected.len());
-            return Ok(());
-        } else if whole && present_count == row_count {
-            into.fill(row_count, decode_all)?
-        } else {
+    fn present_count(&self, row_count: usize) -> usize {
+        self.presence.map_or(row_count, |presence| presence.present_count())
+    }
+
+    /// Appends the `wanted` of `count` values.
+    fn decode(&self, count: usize, wanted: Range<usize>, into: &mut Values, scratch: &mut DecodeScratch) -> Result<()> {
+        decode_range(self.encoding, self.data_type, self.bytes, count, wanted, into, scratch)
+            .map_err(|error| self.place.locate(self.at, error))
+    }
+}
+
+impl Bits {
+    /// Null bits of all rows of the page.
+    fn nulls(&mut self, values: &Encoded<'_>, row_count: usize) {
+        self.nulls.clear();
+        self.nulls.resize(words::word_count(row_count), 0);
+        if let Some(presence) = values.presence {
             presence.copy_nulls_to(&mut self.nulls);
-            let nulls = NullWords::new(&self.nulls, 0, row_count);
-            if whole {
-                into.fill_present(nulls, decode_all)?
-            } else {
-                let present_in = |rows: Range<usize>| rows.len() - nulls.slice(rows.start, rows.len()).null_count();
-                let before = present_in(0..self.selected.start);
-                let count = present_in(self.selected.clone());
-                let wanted = nulls.slice(self.selected.start, self.selected.len());
-                into.fill_present(wanted, |values| {
-                    let from = values.len();
-                    decode_all(values)?;
-                    values.keep_range(from, before, count);
-                    Ok::<(), Error>(())
-                })?
-            }
+        }
+    }
+
+    /// Rows that are null in the page or deleted.
+    fn gone(&mut self, values: &Encoded<'_>, deleted: &TimeRanges, times: &[i64]) {
+        self.nulls(values, times.len());
+        self.gone.clear();
+        self.gone.extend_from_slice(&self.nulls);
+        for range in deleted.within(span_of(times)) {
+            let rows = rows_in(times, *range);
+            words::set_range(&mut self.gone, rows.start, rows.len());
+        }
+    }
+}
+
+/// What it takes to bring values of a page to the selected rows.
+struct Placing<'a> {
+    times: &'a [i64],
+    selection: &'a Selection,
+    scratch: &'a mut DecodeScratch,
+    bits: &'a mut Bits,
+}
+
+impl Placing<'_> {
+    fn place(self, values: &Encoded<'_>, deleted: &TimeRanges, into: &mut Column) -> Result<()> {
+        let (row_count, rows) = (self.times.len(), self.selection.rows());
+        let present_count = values.present_count(row_count);
+        let is_touched = !deleted.within(span_of(&self.times[rows.clone()])).is_empty();
+        let appended = if present_count == 0 {
+            into.push_nulls(self.selection.count());
+            return Ok(());
+        } else if is_touched || !self.selection.is_run() {
+            return self.place_some(values, present_count, deleted, into);
+        } else if present_count == row_count {
+            let scratch = self.scratch;
+            into.fill(rows.len(), |out| values.decode(row_count, rows.clone(), out, scratch))?
+        } else {
+            self.bits.nulls(values, row_count);
+            let nulls = NullWords::new(&self.bits.nulls, 0, row_count);
+            let wanted = present_in(nulls, &rows);
+            let scratch = self.scratch;
+            let decode = |out: &mut Values| values.decode(present_count, wanted, out, scratch);
+            into.fill_present(nulls.slice(rows.start, rows.len()), decode)?
         };
         appended.expect("the codec appends as many values as it was asked for");
         Ok(())
     }
+
+    /// The general case: present values are left out, because their rows are, or because they were deleted.
+    fn place_some(self, values: &Encoded<'_>, present_count: usize, deleted: &TimeRanges, into: &mut Column) -> Result<()> {
+        let (row_count, rows) = (self.times.len(), self.selection.rows());
+        self.bits.gone(values, deleted, self.times);
+        let Bits { nulls, gone, packed_kept, selected_nulls } = self.bits;
+        let nulls = NullWords::new(nulls, 0, row_count);
+        let gone = NullWords::new(gone, rows.start, rows.len());
+        let present = nulls.slice(rows.start, rows.len());
+        let selected = |index| self.selection.word(index);
+        words::extract_to(|index| selected(index) & !gone.word(index), |index| !present.word(index), rows.len(), packed_kept);
+        let selected_count = words::extract_to(|index| gone.word(index), selected, rows.len(), selected_nulls);
+        if words::count_ones(selected_nulls, 0, selected_count) == selected_count {
+            into.push_nulls(selected_count);
+            return Ok(());
+        }
+        let (wanted, scratch) = (present_in(nulls, &rows), self.scratch);
+        let appended = into.fill_present(NullWords::new(selected_nulls, 0, selected_count), |out| {
+            let from = out.len();
+            values.decode(present_count, wanted, out, scratch)?;
+            out.keep_marked(from, packed_kept);
+            Ok::<(), Error>(())
+        })?;
+        appended.expect("one kept value for each selected row that is not null");
+        Ok(())
+    }
+}
+
+/// Which of the present values are those of `rows`.
+fn present_in(nulls: NullWords<'_>, rows: &Range<usize>) -> Range<usize> {
+    let present = |start: usize, count: usize| count - nulls.slice(start, count).null_count();
+    let before = present(0, rows.start);
+    before..before + present(rows.start, rows.len())
+}
+
+/// First and last time.
+fn span_of(times: &[i64]) -> TimeRange {
+    match (times.first(), times.last()) {
+        (Some(&start), Some(&end)) => TimeRange { start, end },
+        _ => TimeRange::EMPTY,
+    }
+}
+
+/// The rows whose time is in `range`.
+fn rows_in(times: &[i64], range: TimeRange) -> Range<usize> {
+    let start = times.partition_point(|time| *time < range.start);
+    start..times.partition_point(|time| *time <= range.end).max(start)
+}
+
+fn check_count(found: usize, row_count: usize) -> Result<()> {
+    if found == row_count { Ok(()) } else { Err(wrong_count("times", found, row_count)) }
 }
 
 #[cold]

@@ -6,7 +6,7 @@ use tsloom_bitmap::{NullWords, presence};
 use tsloom_block::{Block, BlockLayout};
 use tsloom_codec::compress::{self, CompressScratch};
 use tsloom_codec::{EncodeOptions, EncodeScratch, encode, encode_times};
-use tsloom_model::{Compression, DataType, Encoding, FileOffset, Limits, TimeRange, Value, Values};
+use tsloom_model::{Compression, DataType, Encoding, FileOffset, Limits, TimeRange, TimeRanges, Value, Values};
 use tsloom_page_reader::{PageBody, PageReader, ValuePage};
 
 #[global_allocator]
@@ -99,7 +99,7 @@ fn the_second_page_set_allocates_nothing() {
         reader.append_times(into_times);
         for ((column, body), into) in columns.iter().zip(&bodies).zip(into_columns) {
             let page = ValuePage { body: body.page(), data_type: column.0 };
-            reader.append_values(Some(&page), into).unwrap();
+            reader.append_values(Some(&page), TimeRanges::NONE, into).unwrap();
         }
     };
     read(TimeRange::ALL, &mut block);

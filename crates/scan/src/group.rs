@@ -9,7 +9,8 @@ use tsloom_file::ReadOptions;
 use tsloom_format::{ChunkHeader, ChunkKind, PageHeader, SeriesType};
 use tsloom_io::ReadAt;
 use tsloom_model::{
-    ColumnBounds, Compression, DataType, Encoding, Error, ErrorKind, FileOffset, Grouped, Result, TimeRange, ValueRange,
+    ColumnBounds, Compression, DataType, Encoding, Error, ErrorKind, FileOffset, Grouped, Result, TimeRange, TimeRanges,
+    ValueRange,
 };
 use tsloom_page_reader::{PageBody, PageReader, ValuePage};
 
@@ -349,8 +350,8 @@ impl GroupReader {
             for field in fields.iter().filter(|field| asked(field)) {
                 let into = &mut columns[field.column];
                 match &page {
-                    Some(page) if field.index == plain => self.pages.append_plain(page, into)?,
-                    _ => self.pages.append_values(None, into)?,
+                    Some(page) if field.index == plain => self.pages.append_plain(page, TimeRanges::NONE, into)?,
+                    _ => self.pages.append_values(None, TimeRanges::NONE, into)?,
                 }
             }
             return Ok(());
@@ -358,7 +359,7 @@ impl GroupReader {
         for (chunk, field) in self.chunks.iter().zip(fields).filter(|(_, field)| asked(field)) {
             let page = chunk.value_page(bytes);
             self.pages_decoded += u64::from(page.is_some());
-            self.pages.append_values(page.as_ref(), &mut columns[field.column])?;
+            self.pages.append_values(page.as_ref(), TimeRanges::NONE, &mut columns[field.column])?;
         }
         Ok(())
     }

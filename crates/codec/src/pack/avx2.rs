@@ -11,10 +11,10 @@
 //! code. What differs from width to width is data ([`PLANS_32`], [`PLANS_64`]), so there is one loop for each type.
 
 use std::arch::x86_64::{
-    __m128i, __m256i, _mm_cvtsi32_si128, _mm256_add_epi32, _mm256_add_epi64, _mm256_permute2x128_si256,
-    _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32, _mm256_set_m128i, _mm256_set1_epi32, _mm256_set1_epi64x,
-    _mm256_shuffle_epi32, _mm256_shuffle_epi8, _mm256_slli_si256, _mm256_sllv_epi32, _mm256_sllv_epi64, _mm256_srl_epi32,
-    _mm256_srl_epi64, _mm256_unpackhi_epi64,
+    __m128i, __m256i, _mm_cvtsi32_si128, _mm256_add_epi32, _mm256_add_epi64, _mm256_permute2x128_si256, _mm256_permute4x64_epi64,
+    _mm256_permutevar8x32_epi32, _mm256_set_m128i, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_shuffle_epi8,
+    _mm256_shuffle_epi32, _mm256_slli_si256, _mm256_sllv_epi32, _mm256_sllv_epi64, _mm256_srl_epi32, _mm256_srl_epi64,
+    _mm256_unpackhi_epi64,
 };
 
 use bytemuck::cast;

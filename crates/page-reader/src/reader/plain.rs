@@ -10,10 +10,11 @@
 //! There are no nulls in it. Source of truth: `PageWriter.java` of apache/tsfile; fixtures `tree_nonaligned*`.
 
 use tsloom_block::Column;
-use tsloom_codec::{decode, decode_times};
-use tsloom_model::{Encoding, Error, ErrorKind, Grouped, Result, TimeRange};
+use tsloom_codec::decode_times;
+use tsloom_encoding::WireReader;
+use tsloom_model::{Encoding, Error, Result, TimeRange, TimeRanges};
 
-use super::PageReader;
+use super::{Encoded, PageReader, Placing, check_count};
 use crate::body::Expanded;
 use crate::{PageBody, ValuePage};
 
@@ -23,27 +24,23 @@ impl PageReader {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_plain(&mut self, page: &PageBody<'_>, row_count: u64, times: TimeRange) -> Result<()> {
-        self.times.clear();
-        self.selected = 0..0;
-        let outcome = self.decode_plain_times(page, row_count, times);
-        match outcome {
-            Ok(()) => self.selected = 0..self.times.len(),
-            Err(_) => self.times.clear(),
-        }
-        outcome.map_err(|error| error.at(page.offset).in_place("page"))
+        self.close();
+        let outcome = self.decode_plain_times(page, row_count);
+        let outcome = outcome.and_then(|()| self.check_times(times));
+        self.opened(outcome).map_err(|error| error.at(page.offset).in_place("page"))
     }
 
-    fn decode_plain_times(&mut self, page: &PageBody<'_>, row_count: u64, range: TimeRange) -> Result<()> {
+    fn decode_plain_times(&mut self, page: &PageBody<'_>, row_count: u64) -> Result<()> {
         let row_count = self.limits.page_rows(row_count)?;
-        let body = page.expand(&mut self.body, &self.limits, &mut self.compress_scratch)?;
-        let (times_at, values_at) = time_bytes(body.bytes).map_err(|error| body.locate(0, error))?;
-        decode_times(Encoding::Ts2Diff, &body.bytes[times_at..values_at], row_count, &mut self.times, &mut self.scratch)
-            .map_err(|error| body.locate(times_at, error))?;
-        self.plain_values = (page.offset, values_at);
-        self.check_times(range)
+        let Expanded { bytes, place } = page.expand(&mut self.body, &self.limits, &mut self.compress_scratch)?;
+        let (encoded, times_at) = times_of(bytes).map_err(|error| place.locate(0, error))?;
+        decode_times(Encoding::Ts2Diff, encoded, row_count, &mut self.times, &mut self.scratch)
+            .map_err(|error| place.locate(times_at, error))?;
+        self.plain_values = (page.offset, times_at + encoded.len());
+        check_count(self.times.len(), row_count)
     }
 
-    /// Appends the values of the selected rows of the page that was opened last.
+    /// Appends the values of the selected rows of the page that was opened last, null where the column was deleted.
     ///
     /// # Errors
     /// A type that `into` does not hold, and bytes that do not decode. `into` is then as it was; the error names its column and the
@@ -51,44 +48,27 @@ impl PageReader {
     ///
     /// # Panics
     /// When it is not the page that [`open_plain`](Self::open_plain) opened: a mistake of the calling code.
-    pub fn append_plain(&mut self, page: &ValuePage<'_>, into: &mut Column) -> Result<()> {
+    pub fn append_plain(&mut self, page: &ValuePage<'_>, deleted: &TimeRanges, into: &mut Column) -> Result<()> {
         assert_eq!(self.plain_values.0, page.body.offset, "the page that was opened");
-        self.decode_plain_values(page, into).map_err(|error| error.at(page.body.offset).in_place("page").in_column(into.name()))
+        self.append_plain_page(page, deleted, into)
+            .map_err(|error| error.at(page.body.offset).in_place("page").in_column(into.name()))
     }
 
-    fn decode_plain_values(&mut self, page: &ValuePage<'_>, into: &mut Column) -> Result<()> {
+    fn append_plain_page(&mut self, page: &ValuePage<'_>, deleted: &TimeRanges, into: &mut Column) -> Result<()> {
         page.check_type(into)?;
-        let body = Expanded::again(&page.body, &self.body);
-        let values_at = self.plain_values.1;
-        let (row_count, selected) = (self.times.len(), self.selected.clone());
-        let appended = into.fill(selected.len(), |values| {
-            let from = values.len();
-            decode(page.body.encoding, page.data_type, &body.bytes[values_at..], row_count, values, &mut self.scratch)
-                .map_err(|error| body.locate(values_at, error))?;
-            if selected.len() < row_count {
-                values.keep_range(from, selected.start, selected.len());
-            }
-            Ok::<(), Error>(())
-        })?;
-        appended.expect("the codec appends as many values as it was asked for");
-        Ok(())
+        let Expanded { bytes, place } = Expanded::again(&page.body, &self.body);
+        let at = self.plain_values.1;
+        let (encoding, data_type) = (page.body.encoding, page.data_type);
+        let values = Encoded { bytes: &bytes[at..], at, place, encoding, data_type, presence: None };
+        let (scratch, bits) = (&mut self.scratch, &mut self.bits);
+        Placing { times: &self.times, selection: &self.selection, scratch, bits }.place(&values, deleted, into)
     }
 }
 
-/// Where the times begin, and where the values do.
-fn time_bytes(body: &[u8]) -> Result<(usize, usize)> {
-    let mut size = 0_usize;
-    for (index, byte) in body.iter().take(5).enumerate() {
-        size |= usize::from(byte & 0x7f) << (7 * index);
-        if byte & 0x80 == 0 {
-            let start = index + 1;
-            let left = body.len() - start;
-            if size > left {
-                let message = format!("{} bytes of times, the page has {}", Grouped(size as u64), Grouped(left as u64));
-                return Err(Error::new(ErrorKind::Truncated, message));
-            }
-            return Ok((start, start + size));
-        }
-    }
-    Err(Error::new(ErrorKind::Corrupt, "the size of the times has no end"))
+/// The encoded times of a body, and where they begin.
+fn times_of(body: &[u8]) -> Result<(&[u8], usize), Error> {
+    let mut wire = WireReader::new(body);
+    let size = wire.uvar()?;
+    let start = wire.position();
+    Ok((wire.bytes(size as usize)?, start))
 }

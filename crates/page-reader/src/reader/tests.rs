@@ -68,7 +68,7 @@ fn check_value_error(page: &ValuePage<'_>, kind: ErrorKind, message: &str) {
         reader.skip(skipped);
         let mut block = block();
         block.column_mut(0).push_nulls(1);
-        let error = reader.append_values(Some(page), block.column_mut(0)).unwrap_err();
+        let error = reader.append_values(Some(page), TimeRanges::NONE, block.column_mut(0)).unwrap_err();
         assert_eq!((error.kind(), error.to_string().as_str()), (kind, message));
         assert_eq!(block.column(0).row_count(), 1, "nothing is kept");
     }
@@ -104,9 +104,9 @@ fn rows_in_a_time_range_and_their_nulls() {
         reader.select_times(wanted);
         let (into_times, columns) = block.parts_mut();
         reader.append_times(into_times);
-        reader.append_values(Some(&int64_page(&number_page)), &mut columns[0]).unwrap();
+        reader.append_values(Some(&int64_page(&number_page)), TimeRanges::NONE, &mut columns[0]).unwrap();
         let page = ValuePage { body: plain(&text_page), data_type: DataType::Text };
-        reader.append_values(Some(&page), &mut columns[1]).unwrap();
+        reader.append_values(Some(&page), TimeRanges::NONE, &mut columns[1]).unwrap();
         assert!(block.check());
         assert_eq!(block.times(), &times[rows.clone()]);
         assert_eq!(cells(block.column(0)), numbers[rows.clone()].iter().map(|v| (*v).into()).collect::<Vec<_>>());
@@ -123,7 +123,7 @@ fn absent_and_empty_and_all_null_pages_are_nulls() {
     let all_null = PageBody { encoding: Encoding::Gorilla, ..plain(&[0, 0, 0, 3, 0]) };
     for page in [None, Some(plain(&[])), Some(all_null)] {
         let page = page.map(|body| ValuePage { body, data_type: DataType::Int64 });
-        reader.append_values(page.as_ref(), block.column_mut(0)).unwrap();
+        reader.append_values(page.as_ref(), TimeRanges::NONE, block.column_mut(0)).unwrap();
     }
     assert_eq!(cells(block.column(0)), [Value::Null; 9]);
 }
@@ -134,7 +134,7 @@ fn padding_bits_of_the_presence_mean_nothing() {
     reader.open(&plain(&time_bytes(&[1, 2])), 2, TimeRange { start: 1, end: 2 }).unwrap();
     let mut block = block();
     let page = [0, 0, 0, 2, 0b1011_1111, 0, 0, 0, 0, 0, 0, 0, 7];
-    reader.append_values(Some(&int64_page(&page)), block.column_mut(0)).unwrap();
+    reader.append_values(Some(&int64_page(&page)), TimeRanges::NONE, block.column_mut(0)).unwrap();
     assert_eq!(cells(block.column(0)), [Value::Int64(7), Value::Null]);
 }
 
@@ -143,7 +143,7 @@ fn a_time_page_without_rows_is_legal() {
     let mut reader = PageReader::default();
     reader.open(&plain(&[]), 0, TimeRange { start: 0, end: 0 }).unwrap();
     let mut block = block();
-    reader.append_values(Some(&int64_page(&[0, 0, 0, 0])), block.column_mut(0)).unwrap();
+    reader.append_values(Some(&int64_page(&[0, 0, 0, 0])), TimeRanges::NONE, block.column_mut(0)).unwrap();
     assert_eq!((reader.times(), block.column(0).row_count()), (&[][..], 0));
 }
 
@@ -204,7 +204,7 @@ fn value_pages_that_lie() {
     let mut reader = PageReader::default();
     reader.open(&plain(&time_bytes(&[1, 2, 3])), 3, TimeRange { start: 1, end: 3 }).unwrap();
     for size in 5..good.len() {
-        let error = reader.append_values(Some(&int64_page(&good[..size])), block().column_mut(0)).unwrap_err();
+        let error = reader.append_values(Some(&int64_page(&good[..size])), TimeRanges::NONE, block().column_mut(0)).unwrap_err();
         assert!(matches!(error.kind(), Truncated | Corrupt), "{error}");
         assert!((1_005..=1_000 + size as u64).contains(&error.offset().unwrap().get()), "{error}");
         assert_eq!(error.column(), Some("v"));
@@ -218,10 +218,10 @@ fn a_reader_forgets_the_page_before() {
     let times: Vec<i64> = (0..200).collect();
     reader.open(&plain(&time_bytes(&times)), 200, range(&times)).unwrap();
     let mut block = block();
-    reader.append_values(Some(&int64_page(&int64_bytes(&nulls))), block.column_mut(0)).unwrap();
+    reader.append_values(Some(&int64_page(&int64_bytes(&nulls))), TimeRanges::NONE, block.column_mut(0)).unwrap();
     let full: Vec<Option<i64>> = (0..70).map(Some).collect();
     reader.open(&plain(&time_bytes(&times[..70])), 70, range(&times[..70])).unwrap();
-    reader.append_values(Some(&int64_page(&int64_bytes(&full))), block.column_mut(0)).unwrap();
+    reader.append_values(Some(&int64_page(&int64_bytes(&full))), TimeRanges::NONE, block.column_mut(0)).unwrap();
     let expected: Vec<Value<'_>> = nulls.iter().chain(&full).map(|cell| (*cell).into()).collect();
     assert_eq!(cells(block.column(0)), expected);
     assert!(reader.open(&plain(&[1]), 1, TimeRange { start: 1, end: 1 }).is_err());
@@ -266,10 +266,10 @@ proptest! {
         prop_assert!(block.column_mut(1).push_repeated("lead".into(), lead));
         let (into_times, columns) = block.parts_mut();
         reader.append_times(into_times);
-        reader.append_values(Some(&int64_page(&int64_bytes(&numbers))), &mut columns[0]).unwrap();
+        reader.append_values(Some(&int64_page(&int64_bytes(&numbers))), TimeRanges::NONE, &mut columns[0]).unwrap();
         let text_page = text_bytes(&texts);
         let page = ValuePage { body: plain(&text_page), data_type: DataType::String };
-        reader.append_values(Some(&page), &mut columns[1]).unwrap();
+        reader.append_values(Some(&page), TimeRanges::NONE, &mut columns[1]).unwrap();
         prop_assert!(block.check());
         prop_assert_eq!(&block.times()[lead..], rows.iter().map(|row| times[*row]).collect::<Vec<_>>());
         prop_assert_eq!(&cells(block.column(0))[lead..], rows.iter().map(|row| numbers[*row].into()).collect::<Vec<Value<'_>>>());
