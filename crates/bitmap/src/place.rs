@@ -195,7 +195,7 @@ mod tests {
                         2 => row.is_multiple_of(2),
                         3 => row.is_multiple_of(8),
                         4 => !row.is_multiple_of(8),
-                        5 => row / 20 % 2 == 0,
+                        5 => (row / 20).is_multiple_of(2),
                         _ => false,
                     };
                     let mut marks = vec![u64::MAX; words::word_count(start + row_count) + 1];

@@ -6,7 +6,9 @@
 //!
 //! Each width from 1 to 64 has code of its own, chosen once per call: all shifts and offsets are constants in there. Values
 //! of a group come from (overlapping) loads of eight bytes, so a group is read with eight bytes behind it; the last groups
-//! of a page are read from a copy with zeros behind. With AVX2, the first groups are done by [`avx2`] instead.
+//! of a page are read from a copy with zeros behind. With AVX2, [`avx2`] does all but the widest.
+
+use std::mem::MaybeUninit;
 
 use crate::cell::Int;
 use crate::dispatch;
@@ -36,83 +38,114 @@ macro_rules! with_width {
     (@call $function:ident::<$w:literal> [$($type:tt)?] ($($argument:expr),*)) => { $function::<$w, $($type)?>($($argument),*) };
 }
 
-/// An integer with kernels of its own; the rest of its groups is done by the portable code.
+/// An integer with kernels of its own.
 pub(crate) trait Packed: Int {
-    /// Does the first groups, as far as this processor and the width allow; gives their number.
-    fn fast_groups<const SUMS: bool>(bytes: &[u8], width: usize, first: Self, minimum: Self, out: &mut [[Self; 8]]) -> usize;
+    /// Does all groups, or gives false when this processor or the width does not allow it.
+    fn by_vectors<const SUMS: bool>(
+        bytes: &[u8],
+        width: usize,
+        first: Self,
+        minimum: Self,
+        out: &mut [[MaybeUninit<Self>; 8]],
+    ) -> bool;
 }
 
 impl Packed for i32 {
     #[inline]
-    fn fast_groups<const SUMS: bool>(bytes: &[u8], width: usize, first: i32, minimum: i32, out: &mut [[i32; 8]]) -> usize {
+    fn by_vectors<const SUMS: bool>(
+        bytes: &[u8],
+        width: usize,
+        first: i32,
+        minimum: i32,
+        out: &mut [[MaybeUninit<i32>; 8]],
+    ) -> bool {
         dispatch::groups_32::<SUMS>(bytes, width, first, minimum, out)
     }
 }
 
 impl Packed for i64 {
     #[inline]
-    fn fast_groups<const SUMS: bool>(bytes: &[u8], width: usize, first: i64, minimum: i64, out: &mut [[i64; 8]]) -> usize {
+    fn by_vectors<const SUMS: bool>(
+        bytes: &[u8],
+        width: usize,
+        first: i64,
+        minimum: i64,
+        out: &mut [[MaybeUninit<i64>; 8]],
+    ) -> bool {
         dispatch::groups_64::<SUMS>(bytes, width, first, minimum, out)
     }
 }
 
-/// Unpacks whole groups into `out`, whose length is a multiple of eight. `bytes` may go on after them; what is missing of
-/// the last group reads as zero.
-pub(crate) fn unpack<T: Packed>(bytes: &[u8], width: u32, out: &mut [T]) {
-    let (groups, _) = out.as_chunks_mut::<8>();
-    let done = T::fast_groups::<false>(bytes, width as usize, T::default(), T::default(), groups);
-    let (bytes, groups) = (bytes.get(done * width as usize..).unwrap_or(&[]), &mut groups[done..]);
-    with_width!(width, unpack_groups[_](bytes, groups));
+/// Unpacks `groups` of eight; gives their number. `bytes` may go on after them; what is missing of the last one reads as zero.
+pub(crate) fn unpack<T: Packed>(bytes: &[u8], width: u32, groups: &mut [[MaybeUninit<T>; 8]]) -> usize {
+    if T::by_vectors::<false>(bytes, width as usize, T::default(), T::default(), groups) {
+        return groups.len();
+    }
+    with_width!(width, unpack_groups[_](bytes, groups))
+}
+
+/// One group of eight; what is missing of it reads as zero.
+pub(crate) fn unpack_group<T: Packed>(bytes: &[u8], width: u32) -> [T; 8] {
+    let mut padded = [0; 64 + SLACK];
+    let size = bytes.len().min(padded.len());
+    padded[..size].copy_from_slice(&bytes[..size]);
+    with_width!(width, group_of[](&padded)).map(T::from_bits)
 }
 
 /// Unpacks differences and adds them up: `out[i] = out[i - 1] + minimum + packed[i]` from `first` on, wrapping. Else as
 /// [`unpack`].
-pub(crate) fn unpack_sums<T: Packed>(bytes: &[u8], width: u32, first: T, minimum: T, out: &mut [T]) {
-    let (groups, _) = out.as_chunks_mut::<8>();
-    let done = T::fast_groups::<true>(bytes, width as usize, first, minimum, groups);
-    let first = done.checked_sub(1).map_or(first, |last| groups[last][7]);
-    let (bytes, groups) = (bytes.get(done * width as usize..).unwrap_or(&[]), &mut groups[done..]);
-    with_width!(width, sum_groups[_](bytes, first, minimum, groups));
+pub(crate) fn unpack_sums<T: Packed>(
+    bytes: &[u8],
+    width: u32,
+    first: T,
+    minimum: T,
+    groups: &mut [[MaybeUninit<T>; 8]],
+) -> usize {
+    if T::by_vectors::<true>(bytes, width as usize, first, minimum, groups) {
+        return groups.len();
+    }
+    with_width!(width, sum_groups[_](bytes, first, minimum, groups))
 }
 
-fn unpack_groups<const W: usize, T: Int>(bytes: &[u8], groups: &mut [[T; 8]]) {
-    each_group::<W, T>(bytes, groups, |slots, values| *slots = values.map(T::from_bits));
+fn unpack_groups<const W: usize, T: Int>(bytes: &[u8], groups: &mut [[MaybeUninit<T>; 8]]) -> usize {
+    each_group::<W, T>(bytes, groups, |values| values.map(T::from_bits))
 }
 
-fn sum_groups<const W: usize, T: Int>(bytes: &[u8], first: T, minimum: T, groups: &mut [[T; 8]]) {
+fn sum_groups<const W: usize, T: Int>(bytes: &[u8], first: T, minimum: T, groups: &mut [[MaybeUninit<T>; 8]]) -> usize {
     let (mut sum, minimum) = (first.to_bits(), minimum.to_bits());
-    each_group::<W, T>(bytes, groups, |slots, values| {
-        for (slot, value) in slots.iter_mut().zip(values) {
+    each_group::<W, T>(bytes, groups, |values| {
+        values.map(|value| {
             sum = sum.wrapping_add(minimum.wrapping_add(value));
-            *slot = T::from_bits(sum);
-        }
-    });
+            T::from_bits(sum)
+        })
+    })
 }
 
-/// Runs `place` for each group: directly while eight bytes follow it, then from a padded copy.
+/// Stores what `values_of` makes of each group, read from the bytes directly while eight follow it, then from a padded copy. Gives
+/// the number of groups stored: all of them.
 #[inline(always)]
-fn each_group<const W: usize, T>(bytes: &[u8], groups: &mut [[T; 8]], mut place: impl FnMut(&mut [T; 8], [u64; 8])) {
-    let direct = (bytes.len().saturating_sub(SLACK) / W).min(groups.len());
-    let (head, tail) = groups.split_at_mut(direct);
+fn each_group<const W: usize, T: Copy>(
+    bytes: &[u8],
+    groups: &mut [[MaybeUninit<T>; 8]],
+    mut values_of: impl FnMut([u64; 8]) -> [T; 8],
+) -> usize {
     let mut rest = bytes;
-    for slots in head {
-        let Some((group, _)) = rest.split_at_checked(W + SLACK) else { break };
-        place(slots, group_of::<W>(group));
-        rest = &rest[W..];
+    let mut padded = [0; 64 + SLACK];
+    let mut done = 0;
+    for slots in groups {
+        let group = match rest.get(..W + SLACK) {
+            Some(group) => group,
+            None => {
+                padded.fill(0);
+                padded[..rest.len()].copy_from_slice(rest);
+                &padded[..W + SLACK]
+            }
+        };
+        *slots = values_of(group_of::<W>(group)).map(MaybeUninit::new);
+        done += 1;
+        rest = rest.get(W..).unwrap_or(&[]);
     }
-    if tail.is_empty() {
-        return;
-    }
-    // At most one group and its slack are left to copy; groups after them are zeros.
-    let mut padded = [0; 2 * (64 + SLACK)];
-    let size = rest.len().min(64 + SLACK);
-    padded[..size].copy_from_slice(&rest[..size]);
-    let mut rest = &padded[..];
-    for slots in tail {
-        let Some((group, _)) = rest.split_at_checked(W + SLACK) else { break };
-        place(slots, group_of::<W>(group));
-        rest = &rest[W..];
-    }
+    done
 }
 
 #[inline(always)]
@@ -206,17 +239,22 @@ mod tests {
                 Some(*sum)
             })
             .collect();
-        let mut back = vec![T::from_bits(7); values.len().next_multiple_of(8)];
         let what = format!("{} bits: width {width}, {} values, {} bytes", T::WIDTH, values.len(), bytes.len());
-        unpack(bytes, width, &mut back);
-        assert_eq!(back[..values.len()], plain, "{what}");
-        unpack_sums(bytes, width, first, minimum, &mut back);
-        assert_eq!(back[..values.len()], sums, "{what}");
-        let (groups, _) = back.as_chunks_mut::<8>();
-        with_width!(width, unpack_groups[_](bytes, groups));
-        assert_eq!(groups.as_flattened()[..values.len()], plain, "{what}");
-        with_width!(width, sum_groups[_](bytes, first, minimum, groups));
-        assert_eq!(groups.as_flattened()[..values.len()], sums, "{what}");
+        let mut back = vec![T::from_bits(7)];
+        dispatch::append_unpacked(bytes, width, values.len(), &mut back);
+        assert_eq!((back[0], &back[1..]), (T::from_bits(7), &plain[..]), "{what}");
+        back.truncate(1);
+        dispatch::append_sums(bytes, width, first, minimum, values.len(), &mut back);
+        assert_eq!((back[0], &back[1..]), (T::from_bits(7), &sums[..]), "{what}");
+
+        back.clear();
+        dispatch::append_portable(values.len(), &mut back, |groups| with_width!(width, unpack_groups[_](bytes, groups)));
+        assert_eq!(back, plain, "{what}");
+        back.clear();
+        dispatch::append_portable(values.len(), &mut back, |groups| {
+            with_width!(width, sum_groups[_](bytes, first, minimum, groups))
+        });
+        assert_eq!(back, sums, "{what}");
     }
 
     #[test]

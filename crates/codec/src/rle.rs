@@ -21,8 +21,9 @@ use tsloom_encoding::{WirePut, WireReader};
 use tsloom_model::Result;
 
 use crate::cell::Int;
+use crate::dispatch::append_unpacked;
 use crate::error::{corrupt, trailing, truncated, wrong_count};
-use crate::pack::{PACK_MAX, PackStage, Packed, pack, unpack};
+use crate::pack::{PACK_MAX, PackStage, Packed, pack};
 
 /// The shortest run that is stored as one.
 const REPEATS_MIN: u32 = 8;
@@ -200,7 +201,11 @@ fn decode_segment<T: Packed>(wire: &mut WireReader<'_>, count: usize, end: usize
             return Err(truncated(wire.position(), size as usize, wire.position() + wire.remaining()));
         }
         // What follows the groups serves as slack.
-        unpack_groups(wire.rest(), width, values as usize, out);
+        if width == 0 {
+            out.resize(out.len() + values as usize, T::default());
+        } else {
+            append_unpacked(wire.rest(), width, values as usize, out);
+        }
         wire.skip(size as usize)?;
     }
     Ok(())
@@ -210,19 +215,4 @@ fn repeated_value<T: Int>(wire: &mut WireReader<'_>, width: u32) -> Result<T> {
     let bytes = wire.bytes(width.div_ceil(8) as usize)?;
     let push = |bits: u64, byte: &u8| bits << 8 | u64::from(*byte);
     Ok(T::from_bits(if T::WIDTH == 32 { bytes.iter().rev().fold(0, push) } else { bytes.iter().fold(0, push) }))
-}
-
-fn unpack_groups<T: Packed>(mut bytes: &[u8], width: u32, mut count: usize, out: &mut Vec<T>) {
-    if width == 0 {
-        out.resize(out.len() + count, T::default());
-        return;
-    }
-    let mut values = [T::default(); PACK_MAX];
-    while count > 0 {
-        let now = count.min(PACK_MAX);
-        unpack(bytes, width, &mut values[..now.next_multiple_of(8)]);
-        out.extend_from_slice(&values[..now]);
-        bytes = bytes.get(PACK_MAX / 8 * width as usize..).unwrap_or(&[]);
-        count -= now;
-    }
 }

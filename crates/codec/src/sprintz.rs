@@ -30,7 +30,7 @@ use tsloom_model::Result;
 use crate::cell::{Cell, Int};
 use crate::error::{corrupt, invalid, trailing, truncated, wrong_count};
 use crate::gorilla::{self, Sentinel};
-use crate::pack::{PackStage, Packed, pack, unpack};
+use crate::pack::{PackStage, Packed, pack, unpack_group};
 use crate::rle;
 
 /// Errors of a block.
@@ -216,7 +216,7 @@ fn decode_block<T: Sprintz>(width: u32, at: usize, wire: &mut WireReader<'_>, ou
     }
     let mut errors = [T::Bits::default(); ERRORS];
     if width > 0 {
-        unpack(wire.rest(), width, &mut errors);
+        errors = unpack_group(wire.rest(), width);
     }
     wire.skip(size)?;
     let mut fire = Fire::NEW;

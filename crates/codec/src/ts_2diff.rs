@@ -22,8 +22,9 @@ use tsloom_encoding::WireReader;
 use tsloom_model::Result;
 
 use crate::cell::Int;
+use crate::dispatch::append_sums;
 use crate::error::{corrupt, trailing, truncated, wrong_count};
-use crate::pack::{PACK_MAX, PackStage, Packed, pack, unpack_sums};
+use crate::pack::{PACK_MAX, PackStage, Packed, pack};
 
 /// Differences of a full block.
 const DIFFS: usize = PACK_MAX;
@@ -91,8 +92,8 @@ pub(crate) fn decode<T: Packed>(bytes: &[u8], start: usize, count: usize, wanted
     if count > most_values::<T>(wire.remaining()) {
         return Err(wrong_count(start, count, format_args!("{} at most", most_values::<T>(wire.remaining()))));
     }
-    out.reserve(wanted.len());
-    let mut stage = [T::default(); DIFFS];
+    // What is unpacked last goes to the end of its group of eight.
+    out.reserve(wanted.len() + 8);
     let mut done = 0;
     while done < count {
         let block = BlockRef::read::<T>(&mut wire)?;
@@ -104,7 +105,7 @@ pub(crate) fn decode<T: Packed>(bytes: &[u8], start: usize, count: usize, wanted
         // Where the wanted values lie in this block.
         let (from, to) = (wanted.start.clamp(done, end) - done, wanted.end.clamp(done, end) - done);
         if from < to {
-            block.append(from..to, &mut stage, out);
+            block.append(from..to, out);
         }
         done = end;
     }
@@ -164,31 +165,28 @@ impl<'a> BlockRef<'a> {
     }
 
     /// Appends the values `wanted` of the block.
-    fn append<T: Packed>(&self, wanted: Range<usize>, stage: &mut [T; DIFFS], out: &mut Vec<T>) {
+    fn append<T: Packed>(&self, wanted: Range<usize>, out: &mut Vec<T>) {
         let (first, minimum) = (T::from_bits(self.first), T::from_bits(self.minimum));
-        if wanted.start == 0 {
-            out.push(first);
-        }
-        // The others are as far before their differences as the first is before them.
-        let diffs = wanted.start.saturating_sub(1)..wanted.end - 1;
-        let groups = &mut stage[..diffs.end.next_multiple_of(8)];
+        let start = out.len();
+        out.push(first);
+        // Sums cannot begin in the middle.
+        let count = wanted.end - 1;
         if self.width == 0 {
-            add_up(first, minimum, groups);
+            append_line(first, minimum, count, out);
         } else {
-            unpack_sums(self.packed, self.width, first, minimum, groups);
+            append_sums(self.packed, self.width, first, minimum, count, out);
         }
-        out.extend_from_slice(&groups[diffs]);
+        if wanted.start > 0 {
+            out.drain(start..start + wanted.start);
+        }
     }
 }
 
-/// `first` plus once, twice, three times ... `step`, in groups of eight.
-fn add_up<T: Int>(first: T, step: T, out: &mut [T]) {
-    let (first, step) = (first.to_bits(), step.to_bits());
-    let nth = |n: u64| T::from_bits(first.wrapping_add(step.wrapping_mul(n)));
-    let mut lanes: [T; 8] = std::array::from_fn(|lane| nth(lane as u64 + 1));
-    let stride = T::from_bits(step.wrapping_mul(8));
-    for group in out.as_chunks_mut::<8>().0 {
-        *group = lanes;
-        lanes = lanes.map(|value| value.wrapping_sum(stride));
-    }
+/// Appends `first` plus once, twice, three times ... `step`.
+fn append_line<T: Int>(first: T, step: T, count: usize, out: &mut Vec<T>) {
+    let mut value = first;
+    out.extend((0..count).map(|_| {
+        value = value.wrapping_sum(step);
+        value
+    }));
 }

@@ -1,7 +1,7 @@
 //! A whole page set at once, into a block: [`PageReader::read`].
 
 use tsloom_bitmap::words;
-use tsloom_block::Block;
+use tsloom_block::{Block, Column};
 use tsloom_model::{Result, RowFilter, RowPolicy, TimeRange, TimeRanges};
 
 use crate::filter::passing_rows;
@@ -114,7 +114,7 @@ impl PageReader {
         }
         if request.policy == RowPolicy::DropAllNull {
             let projected = &set.columns[..request.projected_count.min(set.columns.len())];
-            self.find_any(projected, count, &mut bits)?;
+            self.find_any(projected, columns, count, &mut bits)?;
             kept.intersect(&bits);
         }
         request.offset -= kept.skip(request.offset);
@@ -140,16 +140,17 @@ impl PageReader {
 
     /// Replaces `found` by a bit for each of the `count` selected rows: whether one of the columns has a value there. Without a
     /// column, every row counts as having one.
-    fn find_any(&mut self, columns: &[ColumnPage<'_>], count: usize, found: &mut Vec<u64>) -> Result<()> {
+    fn find_any(&mut self, pages: &[ColumnPage<'_>], columns: &[Column], count: usize, found: &mut Vec<u64>) -> Result<()> {
         found.clear();
-        found.resize(words::word_count(count), if columns.is_empty() { u64::MAX } else { 0 });
-        for (page, column) in columns.iter().filter_map(|column| Some((column.page.as_ref()?, column))) {
+        found.resize(words::word_count(count), if pages.is_empty() { u64::MAX } else { 0 });
+        for (ColumnPage { page, deleted }, column) in pages.iter().zip(columns) {
             // The first full column settles it.
             if words::all_set(found, 0, count) {
                 break;
             }
-            if page.body.uncompressed_size > 0 {
-                self.find_values(page, column.deleted, found)?;
+            if let Some(page) = page.as_ref().filter(|page| page.body.uncompressed_size > 0) {
+                self.find_values(page, deleted, found)
+                    .map_err(|error| error.at(page.body.offset).in_place("value page").in_column(column.name()))?;
             }
         }
         Ok(())

@@ -16,6 +16,7 @@ use std::arch::x86_64::{
     _mm256_shuffle_epi32, _mm256_slli_si256, _mm256_sllv_epi32, _mm256_sllv_epi64, _mm256_srl_epi32, _mm256_srl_epi64,
     _mm256_unpackhi_epi64,
 };
+use std::mem::MaybeUninit;
 
 use bytemuck::cast;
 
@@ -23,8 +24,9 @@ use bytemuck::cast;
 pub(crate) const WIDTH_MAX_32: usize = 25;
 /// The widest values that are unpacked in lanes of 64 bits.
 pub(crate) const WIDTH_MAX_64: usize = 57;
-/// Bytes that a load may reach behind a group.
-pub(crate) const SLACK: usize = 16;
+/// Bytes that the loads of a group of any width may reach: a power of two, which bounds where a load begins, and one load.
+const WINDOW_32: usize = 16 + 15;
+const WINDOW_64: usize = 64 + 15;
 
 /// How a group of one width comes apart: where each load begins, and the places and bit positions of its values.
 struct Plan<const LOADS: usize, const HALVES: usize, Shift> {
@@ -64,14 +66,16 @@ static PLANS_64: [Plan<4, 2, [u64; 4]>; WIDTH_MAX_64 + 1] = {
         let mut value = 0;
         while value < 8 {
             let bit = value * width;
+            // Even pairs in one vector, odd ones in the other, two pairs each.
             let load = value / 2;
+            let place = load / 2 * 2 + value % 2;
             plan.loads[load] = load * 2 * width / 8;
             let mut byte = 0;
             while byte < 8 {
-                plan.shuffles[value / 4][value % 4 * 8 + byte] = (bit / 8 - plan.loads[load] + 7 - byte) as u8;
+                plan.shuffles[load % 2][place * 8 + byte] = (bit / 8 - plan.loads[load] + 7 - byte) as u8;
                 byte += 1;
             }
-            plan.shifts[value / 4][value % 4] = (bit % 8) as u64;
+            plan.shifts[load % 2][place] = (bit % 8) as u64;
             value += 1;
         }
         width += 1;
@@ -79,10 +83,15 @@ static PLANS_64: [Plan<4, 2, [u64; 4]>; WIDTH_MAX_64 + 1] = {
     plans
 };
 
-/// Unpacks groups of up to [`WIDTH_MAX_32`] bits; with `SUMS`, adds them up as `unpack_sums` says. Stops before the first group
-/// that has not [`SLACK`] bytes behind it; gives the number of groups done.
+/// Unpacks groups of 1 to [`WIDTH_MAX_32`] bits; with `SUMS`, adds them up as `unpack_sums` says. Bytes that are missing read as zero.
 #[target_feature(enable = "avx2")]
-pub(crate) fn groups_32<const SUMS: bool>(bytes: &[u8], width: usize, first: i32, minimum: i32, out: &mut [[i32; 8]]) -> usize {
+pub(crate) fn groups_32<const SUMS: bool>(
+    bytes: &[u8],
+    width: usize,
+    first: i32,
+    minimum: i32,
+    out: &mut [[MaybeUninit<i32>; 8]],
+) {
     let plan = &PLANS_32[width];
     let (shuffle, shift) = (cast::<_, __m256i>(plan.shuffles[0]), cast::<_, __m256i>(plan.shifts[0]));
     let surplus = _mm_cvtsi32_si128(32 - width as i32);
@@ -90,11 +99,11 @@ pub(crate) fn groups_32<const SUMS: bool>(bytes: &[u8], width: usize, first: i32
     let last = _mm256_set1_epi32(7);
     let mut carry = _mm256_set1_epi32(first);
     let mut rest = bytes;
-    for (done, slots) in out.iter_mut().enumerate() {
-        if rest.len() < width + SLACK {
-            return done;
-        }
-        let windows = _mm256_shuffle_epi8(_mm256_set_m128i(load(rest, plan.loads[1]), load(rest, 0)), shuffle);
+    let mut padded = [0; WINDOW_32];
+    for slots in out {
+        let window = window(rest, &mut padded);
+        let (low, high) = (load_32(window, 0), load_32(window, plan.loads[1]));
+        let windows = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), shuffle);
         let mut values = _mm256_srl_epi32(_mm256_sllv_epi32(windows, shift), surplus);
         if SUMS {
             values = _mm256_add_epi32(values, _mm256_slli_si256::<4>(values));
@@ -108,48 +117,78 @@ pub(crate) fn groups_32<const SUMS: bool>(bytes: &[u8], width: usize, first: i32
             values = _mm256_add_epi32(values, carry);
             carry = _mm256_add_epi32(carry, total);
         }
-        *slots = cast(values);
-        rest = &rest[width..];
+        *slots = cast::<_, [i32; 8]>(values).map(MaybeUninit::new);
+        rest = rest.get(width..).unwrap_or(&[]);
     }
-    out.len()
 }
 
 /// [`groups_32`] in lanes of 64 bits, up to [`WIDTH_MAX_64`] bits.
 #[target_feature(enable = "avx2")]
-pub(crate) fn groups_64<const SUMS: bool>(bytes: &[u8], width: usize, first: i64, minimum: i64, out: &mut [[i64; 8]]) -> usize {
+pub(crate) fn groups_64<const SUMS: bool>(
+    bytes: &[u8],
+    width: usize,
+    first: i64,
+    minimum: i64,
+    out: &mut [[MaybeUninit<i64>; 8]],
+) {
     let plan = &PLANS_64[width];
     let (shuffles, shifts) = (plan.shuffles.map(cast::<_, __m256i>), plan.shifts.map(cast::<_, __m256i>));
     let surplus = _mm_cvtsi32_si128(64 - width as i32);
-    let ramp: __m256i = cast::<[i64; 4], _>(std::array::from_fn(|index| minimum.wrapping_mul(index as i64 + 1)));
-    let mut carry = _mm256_set1_epi64x(first);
+    let nth = |n: i64| first.wrapping_add(minimum.wrapping_mul(n));
+    // What comes to the sums of the even pairs 0, 1, 4, 5 and of the odd ones 2, 3, 6, 7 of a group, from all groups before.
+    let mut even_base: __m256i = cast([nth(1), nth(2), nth(5), nth(6)]);
+    let mut odd_base: __m256i = cast([nth(3), nth(4), nth(7), nth(8)]);
+    let stride = _mm256_set1_epi64x(minimum.wrapping_mul(8));
     let mut rest = bytes;
-    for (done, slots) in out.iter_mut().enumerate() {
-        if rest.len() < width + SLACK {
-            return done;
-        }
-        let halves = slots.as_chunks_mut::<4>().0.iter_mut();
-        for (half, slots) in halves.enumerate() {
-            let (low, high) = (load(rest, plan.loads[2 * half]), load(rest, plan.loads[2 * half + 1]));
+    let mut padded = [0; WINDOW_64];
+    for slots in out {
+        let window = window(rest, &mut padded);
+        let pairs = |half: usize| {
+            let (low, high) = (load_64(window, plan.loads[half]), load_64(window, plan.loads[2 + half]));
             let windows = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), shuffles[half]);
-            let mut values = _mm256_srl_epi64(_mm256_sllv_epi64(windows, shifts[half]), surplus);
-            if SUMS {
-                values = _mm256_add_epi64(values, _mm256_slli_si256::<8>(values));
-                let pairs = _mm256_unpackhi_epi64(values, values);
-                values = _mm256_add_epi64(values, _mm256_permute2x128_si256::<0x08>(pairs, pairs));
-                values = _mm256_add_epi64(values, ramp);
-                let total = _mm256_permute4x64_epi64::<0xff>(values);
-                values = _mm256_add_epi64(values, carry);
-                carry = _mm256_add_epi64(carry, total);
-            }
-            *slots = cast(values);
+            _mm256_srl_epi64(_mm256_sllv_epi64(windows, shifts[half]), surplus)
+        };
+        let (mut even, mut odd) = (pairs(0), pairs(1));
+        if SUMS {
+            even = _mm256_add_epi64(even, _mm256_slli_si256::<8>(even));
+            odd = _mm256_add_epi64(odd, _mm256_slli_si256::<8>(odd));
+            odd = _mm256_add_epi64(odd, _mm256_unpackhi_epi64(even, even));
+            // The sum of the lower half goes to all of the upper one.
+            let halves = _mm256_unpackhi_epi64(odd, odd);
+            let lower = _mm256_permute2x128_si256::<0x08>(halves, halves);
+            (even, odd) = (_mm256_add_epi64(even, lower), _mm256_add_epi64(odd, lower));
+            // One addition is all that a group waits for the one before.
+            let total = _mm256_add_epi64(_mm256_permute4x64_epi64::<0xff>(odd), stride);
+            (even, odd) = (_mm256_add_epi64(even, even_base), _mm256_add_epi64(odd, odd_base));
+            (even_base, odd_base) = (_mm256_add_epi64(even_base, total), _mm256_add_epi64(odd_base, total));
         }
-        rest = &rest[width..];
+        let in_order = [_mm256_permute2x128_si256::<0x20>(even, odd), _mm256_permute2x128_si256::<0x31>(even, odd)];
+        *slots = cast::<_, [i64; 8]>(in_order).map(MaybeUninit::new);
+        rest = rest.get(width..).unwrap_or(&[]);
     }
-    out.len()
 }
 
-/// Sixteen bytes from `at` on.
+/// The bytes that the loads of a group reach, zeros past the end.
 #[inline(always)]
-fn load(bytes: &[u8], at: usize) -> __m128i {
-    cast(*bytes[at..].first_chunk::<16>().expect("a group has as many bytes as a load behind it"))
+fn window<'a, const N: usize>(rest: &'a [u8], padded: &'a mut [u8; N]) -> &'a [u8; N] {
+    match rest.first_chunk() {
+        Some(window) => window,
+        None => {
+            *padded = [0; N];
+            padded[..rest.len()].copy_from_slice(rest);
+            padded
+        }
+    }
+}
+
+/// Sixteen bytes from `at` on. The mask changes nothing; it tells the compiler so.
+#[inline(always)]
+fn load_32(window: &[u8; WINDOW_32], at: usize) -> __m128i {
+    cast(*window[at % 16..].first_chunk::<16>().expect("the window is longer"))
+}
+
+/// As [`load_32`].
+#[inline(always)]
+fn load_64(window: &[u8; WINDOW_64], at: usize) -> __m128i {
+    cast(*window[at % 64..].first_chunk::<16>().expect("the window is longer"))
 }
