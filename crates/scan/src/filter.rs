@@ -1,10 +1,11 @@
 //! Conditions on rows: what statistics rule out, which rows pass, and how those that do come together.
 
 use tsloom_bitmap::words;
-use tsloom_block::{Block, BlockLayout, Column};
+use tsloom_block::{Block, BlockLayout};
 use tsloom_format::{StatisticValues, StatisticsRef};
 use tsloom_io::ReadAt;
-use tsloom_model::{ColumnBounds, CompareOp, Literal, Result, RowFilter, RowPolicy, ValueRange, ValuesRef};
+use tsloom_model::{ColumnBounds, Result, RowFilter, RowPolicy, ValueRange};
+use tsloom_page_reader::passing_rows;
 
 use crate::projection::Projection;
 use crate::rows::DeviceRows;
@@ -64,13 +65,6 @@ pub(crate) fn chunk_bounds(statistics: &StatisticsRef<'_>, row_count: u64) -> Ch
     ColumnBounds { has_null, has_value, range }
 }
 
-/// The truths of up to 64 rows, low bit first; a row in neither is unknown.
-#[derive(Clone, Copy)]
-struct Truths {
-    is_true: u64,
-    is_false: u64,
-}
-
 impl RowTest {
     /// True when no row can pass of which this is known; `bounds` are asked for by position in `columns`.
     pub(crate) fn rules_out<'a>(&self, bounds: &impl Fn(usize) -> ColumnBounds<'a>) -> bool {
@@ -80,73 +74,13 @@ impl RowTest {
     /// True when one of the rows from `from` on passes. Only the columns of the condition need be there.
     pub(crate) fn passes_any(&self, block: &Block, from: usize) -> bool {
         let end = block.row_count();
-        (from..end).step_by(64).any(|start| self.truths(&self.filter, block, start, (end - start).min(64)).is_true != 0)
+        (from..end).step_by(64).any(|start| self.passing(block, start, (end - start).min(64)) != 0)
     }
 
-    fn truths(&self, filter: &RowFilter<usize>, block: &Block, start: usize, count: usize) -> Truths {
-        let all = words::low_mask(count);
-        match filter {
-            RowFilter::Compare(column, op, literal) => {
-                let column = block.column(self.columns[*column]);
-                let holds = compare(column, *op, literal, start, count);
-                let valid = valid_word(column, start) & all;
-                Truths { is_true: holds & valid, is_false: !holds & valid }
-            }
-            RowFilter::IsNull(column) => {
-                let valid = valid_word(block.column(self.columns[*column]), start) & all;
-                Truths { is_true: !valid & all, is_false: valid }
-            }
-            RowFilter::Not(member) => {
-                let inner = self.truths(member, block, start, count);
-                Truths { is_true: inner.is_false, is_false: inner.is_true }
-            }
-            RowFilter::And(members) => members.iter().fold(Truths { is_true: all, is_false: 0 }, |so_far, member| {
-                let member = self.truths(member, block, start, count);
-                Truths { is_true: so_far.is_true & member.is_true, is_false: so_far.is_false | member.is_false }
-            }),
-            RowFilter::Or(members) => members.iter().fold(Truths { is_true: 0, is_false: all }, |so_far, member| {
-                let member = self.truths(member, block, start, count);
-                Truths { is_true: so_far.is_true | member.is_true, is_false: so_far.is_false & member.is_false }
-            }),
-        }
+    /// Which of `count` rows from `start` on pass, 64 at most.
+    fn passing(&self, block: &Block, start: usize, count: usize) -> u64 {
+        passing_rows(&self.filter, &|column| block.column(self.columns[column]), start, count)
     }
-}
-
-/// Valid bits of the rows from `start` on; bits past the last row may be set.
-fn valid_word(column: &Column, start: usize) -> u64 {
-    column.validity().map_or(u64::MAX, |validity| words::load(validity, start))
-}
-
-/// Which of `count` rows from `start` on compare like this; null rows may be among them.
-fn compare(column: &Column, op: CompareOp, literal: &Literal, start: usize, count: usize) -> u64 {
-    let rows = start..start + count;
-    match (column.values().as_values(), literal) {
-        (ValuesRef::Boolean(values), Literal::Boolean(literal)) => ordered(&values[rows], op, literal, |value| *value),
-        (ValuesRef::Int32(values), Literal::Integer(literal)) => ordered(&values[rows], op, literal, |value| i64::from(*value)),
-        (ValuesRef::Int64(values), Literal::Integer(literal)) => ordered(&values[rows], op, literal, |value| *value),
-        (ValuesRef::Float(values), Literal::Number(literal)) => ordered(&values[rows], op, literal, |value| f64::from(*value)),
-        (ValuesRef::Double(values), Literal::Number(literal)) => ordered(&values[rows], op, literal, |value| *value),
-        (ValuesRef::Text(texts), Literal::Text(literal)) => {
-            bits((start..start + count).map(|row| op.holds_for(Some(texts.get(row).cmp(literal)))))
-        }
-        _ => 0, // resolving has refused it
-    }
-}
-
-/// One loop for each operator, so that none is chosen for each value.
-fn ordered<T, L: PartialOrd>(values: &[T], op: CompareOp, literal: &L, widen: impl Fn(&T) -> L) -> u64 {
-    match op {
-        CompareOp::Eq => bits(values.iter().map(|value| widen(value) == *literal)),
-        CompareOp::Ne => bits(values.iter().map(|value| widen(value) != *literal)),
-        CompareOp::Lt => bits(values.iter().map(|value| widen(value) < *literal)),
-        CompareOp::Le => bits(values.iter().map(|value| widen(value) <= *literal)),
-        CompareOp::Gt => bits(values.iter().map(|value| widen(value) > *literal)),
-        CompareOp::Ge => bits(values.iter().map(|value| widen(value) >= *literal)),
-    }
-}
-
-fn bits(rows: impl Iterator<Item = bool>) -> u64 {
-    rows.enumerate().fold(0, |word, (row, holds)| word | u64::from(holds) << row)
 }
 
 /// Reads rows into a block of its own and gives on those that pass, offset and limit counted behind the condition.
@@ -204,11 +138,11 @@ impl FilteredRows {
             let count = (row_count - start).min(64);
             let mut word = words::low_mask(count);
             if let Some(test) = &projection.test {
-                word &= test.truths(&test.filter, &self.work, start, count).is_true;
+                word &= test.passing(&self.work, start, count);
             }
             let mut judged = projection.visible_fields().peekable();
             if self.policy == RowPolicy::DropAllNull && judged.peek().is_some() {
-                word &= judged.fold(0, |any, field| any | valid_word(self.work.column(field.column), start));
+                word &= judged.fold(0, |any, field| any | self.work.column(field.column).valid_word(start));
             }
             self.passing.push(word);
         }
