@@ -89,9 +89,14 @@ pub(crate) fn groups_64<const SUMS: bool>(
 #[inline]
 pub(crate) fn decode_short(bytes: &[u8], out: &mut [i32]) -> Progress {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") {
-        #[expect(unsafe_code, reason = "calls code compiled for a detected feature")]
-        // SAFETY: the body is safe code; this processor has the three features, as just detected.
+    if is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
+    {
+        #[expect(unsafe_code, reason = "calls code compiled for detected features")]
+        // SAFETY: the body is safe code; this processor has the five features, as just detected.
         return unsafe { varint::avx2::decode_short(bytes, out) };
     }
     varint::decode_short(bytes, out)

@@ -70,18 +70,43 @@ fn decode_one(bytes: &[u8], at: &mut usize) -> Result<i32> {
 
 /// Decodes into `out` until it is full, the bytes end, or a block has a number of more than four bytes or one that does not end.
 pub(crate) fn decode_short(bytes: &[u8], out: &mut [i32]) -> Progress {
-    blocks(bytes, out, ends)
+    blocks(bytes, out, ends, from_nth, values_of)
 }
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2 {
-    use std::arch::x86_64::{__m256i, _mm256_movemask_epi8};
+    use std::arch::x86_64::{
+        __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_andnot_si256, _mm256_madd_epi16, _mm256_maddubs_epi16,
+        _mm256_movemask_epi8, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_setr_epi32, _mm256_setzero_si256, _mm256_srli_epi32,
+        _mm256_sub_epi32, _mm256_xor_si256, _pdep_u64,
+    };
 
     use super::{BLOCK, Progress};
 
-    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     pub(crate) fn decode_short(bytes: &[u8], out: &mut [i32]) -> Progress {
-        super::blocks(bytes, out, |block: &[u8; BLOCK]| ends(block))
+        super::blocks(bytes, out, |block| ends(block), |starts, index| from_nth(starts, index), |words| values_of(words))
+    }
+
+    /// As [`super::values_of`]; the bytes of a number are multiplied to their places.
+    #[target_feature(enable = "avx2")]
+    fn values_of(words: [u32; 8]) -> [i32; 8] {
+        let [a, b, c, d, e, f, g, h] = words.map(u32::cast_signed);
+        let bytes = _mm256_setr_epi32(a, b, c, d, e, f, g, h);
+        let ends = _mm256_andnot_si256(bytes, _mm256_set1_epi32(0x8080_8080_u32.cast_signed()));
+        let below = _mm256_xor_si256(ends, _mm256_add_epi32(ends, _mm256_set1_epi32(-1)));
+        let groups = _mm256_and_si256(_mm256_and_si256(bytes, below), _mm256_set1_epi32(0x7f7f_7f7f));
+        // 1 and 128 for the bytes of a pair, 1 and 16,384 for the pairs.
+        let pairs = _mm256_maddubs_epi16(_mm256_set1_epi16(0x8001_u16.cast_signed()), groups);
+        let bits = _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x4000_0001));
+        let sign = _mm256_sub_epi32(_mm256_setzero_si256(), _mm256_and_si256(bits, _mm256_set1_epi32(1)));
+        bytemuck::cast(_mm256_xor_si256(_mm256_srli_epi32::<1>(bits), sign))
+    }
+
+    /// As [`super::from_nth`].
+    #[target_feature(enable = "bmi2")]
+    fn from_nth(starts: u64, index: u32) -> u64 {
+        starts & _pdep_u64(1 << index, starts).wrapping_neg()
     }
 
     #[target_feature(enable = "avx2")]
@@ -103,10 +128,15 @@ fn ends(block: &[u8; BLOCK]) -> u64 {
 }
 
 #[inline(always)]
-fn blocks(bytes: &[u8], out: &mut [i32], ends_of: impl Fn(&[u8; BLOCK]) -> u64) -> Progress {
+fn blocks(
+    bytes: &[u8],
+    out: &mut [i32],
+    ends_of: impl Fn(&[u8; BLOCK]) -> u64,
+    from_nth: impl Fn(u64, u32) -> u64,
+    values_of: impl Fn([u32; 8]) -> [i32; 8],
+) -> Progress {
     let (mut at, mut done) = (0, 0);
     let mut padded = [0; BLOCK + SLACK];
-    let mut cut = [[0; 8]; BLOCK / 8];
     while done < out.len() {
         let rest = &bytes[at..];
         let (block, size) = match rest.first_chunk::<{ BLOCK + SLACK }>() {
@@ -125,16 +155,19 @@ fn blocks(bytes: &[u8], out: &mut [i32], ends_of: impl Fn(&[u8; BLOCK]) -> u64) 
         if count == 0 || is_long || count > out.len() - done {
             break;
         }
-        let groups = &mut cut[..count.div_ceil(8)];
-        cut_out(block, ends, groups);
+        let mut starts = ends << 1 | 1;
         let (slots, rest) = out[done..].as_chunks_mut::<8>();
         // Whole groups where there is room for them: what is too much of the last one is written over later.
-        if let Some(slots) = slots.get_mut(..groups.len()) {
-            slots.iter_mut().zip(groups).for_each(|(slots, group)| *slots = values_of(group));
-        } else {
-            let (last, whole) = groups.split_last().expect("there is a number");
-            slots.iter_mut().zip(whole).for_each(|(slots, group)| *slots = values_of(group));
-            rest.iter_mut().zip(values_of(last)).for_each(|(slot, value)| *slot = value);
+        for group in 0..count.div_ceil(8) {
+            // The two halves of a group, and the groups, do not wait for each other's walk over the bits.
+            let (low, high) = (starts, from_nth(starts, 4));
+            starts = from_nth(starts, 8);
+            let ([a, b, c, d], [e, f, g, h]) = (next_four(block, low), next_four(block, high));
+            let values = values_of([a, b, c, d, e, f, g, h]);
+            match slots.get_mut(group) {
+                Some(slots) => *slots = values,
+                None => rest.iter_mut().zip(values).for_each(|(slot, value)| *slot = value),
+            }
         }
         done += count;
         at += BLOCK - ends.leading_zeros() as usize;
@@ -142,24 +175,27 @@ fn blocks(bytes: &[u8], out: &mut [i32], ends_of: impl Fn(&[u8; BLOCK]) -> u64) 
     Progress { at, done }
 }
 
-/// Loads four bytes from the start of each number on; the other numbers in them go later. Behind the last number, words mean
-/// nothing.
+/// The set bits from the `index`-th on.
 #[inline(always)]
-fn cut_out(block: &[u8; BLOCK + SLACK], ends: u64, groups: &mut [[u32; 8]]) {
-    let mut starts = ends << 1 | 1;
-    for group in groups {
-        for slot in group {
-            let start = starts.trailing_zeros() as usize;
-            *slot = u32::from_le_bytes(*block[start..].first_chunk().expect("the slack is behind the block"));
-            starts &= starts.wrapping_sub(1);
-        }
-    }
+fn from_nth(starts: u64, index: u32) -> u64 {
+    (0..index).fold(starts, |starts, _| starts & starts.wrapping_sub(1))
+}
+
+/// The four bytes from the start of each of the next four numbers on; the other numbers in them go later. Behind the last number,
+/// they mean nothing.
+#[inline(always)]
+fn next_four(block: &[u8; BLOCK + SLACK], mut starts: u64) -> [u32; 4] {
+    std::array::from_fn(|_| {
+        let start = starts.trailing_zeros() as usize;
+        starts &= starts.wrapping_sub(1);
+        u32::from_le_bytes(*block[start..].first_chunk().expect("the slack is behind the block"))
+    })
 }
 
 /// Keeps the first number of each word and joins its seven-bit groups.
 #[inline(always)]
-fn values_of(group: &[u32; 8]) -> [i32; 8] {
-    group.map(|bytes| {
+fn values_of(words: [u32; 8]) -> [i32; 8] {
+    words.map(|bytes| {
         let ends = !bytes & 0x8080_8080;
         let own = bytes & (ends ^ ends.wrapping_sub(1));
         let pairs = own & 0x7f_007f | own >> 1 & 0x3f80_3f80;

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::fs::File;
 use std::sync::Arc;
 
-use tsloom_block::{Block, BlockLayout, BlockSource, ReusableBlock};
+use tsloom_block::{Block, BlockFactory, BlockLayout, BlockSource, ReusableBlock};
 use tsloom_file::FileReader;
 use tsloom_io::ReadAt;
 use tsloom_model::{DeviceId, Error, ErrorKind, Result, RowPolicy, TableSchema, Value};
@@ -196,6 +196,13 @@ impl<R: ReadAt> TableScan<R> {
             return Err(reader.blame(Error::new(ErrorKind::NotFound, message)));
         };
         Self::open(schema, [Source::File(reader)], request)
+    }
+
+    /// Asks `factory` for a block whenever the scan needs a new one; where it declines, the scan builds one.
+    #[must_use]
+    pub fn with_block_factory(mut self, factory: impl BlockFactory + 'static) -> Self {
+        self.block = ReusableBlock::with_factory(factory);
+        self
     }
 
     /// The next block, lent until the next call; `None` at the end. It has at least one row, and rows of one device.
