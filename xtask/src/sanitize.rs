@@ -95,7 +95,10 @@ impl Sanitize {
         if !status.success() {
             return Err(format!("the program with a race does not compile: {status}"));
         }
-        let output = Command::new(&program).env_remove("TSAN_OPTIONS").output().map_err(|error| format!("{}: {error}", program.display()))?;
+        let output = Command::new(&program)
+            .env_remove("TSAN_OPTIONS")
+            .output()
+            .map_err(|error| format!("{}: {error}", program.display()))?;
         let said = String::from_utf8_lossy(&output.stderr);
         if output.status.success() || !said.contains(REPORT) {
             return Err(format!("the sanitizer did not report a race that is there ({}): {said}", output.status));
