@@ -4,6 +4,22 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tsloom::DataType;
+use tsloom::codec::RlbeFloats;
+
+use crate::convert::ConvertArgs;
+use crate::count::CountArgs;
+use crate::encode::EncodeArgs;
+use crate::export::ExportArgs;
+use crate::ls::LsArgs;
+use crate::merge::MergeArgs;
+use crate::meta::MetaArgs;
+use crate::plot::PlotArgs;
+use crate::recover::RecoverArgs;
+use crate::rows::{CatArgs, HeadArgs};
+use crate::schema::SchemaArgs;
+use crate::sketch::SketchArgs;
+use crate::stats::StatsArgs;
+use crate::verify::VerifyArgs;
 
 /// tsloom: a storage engine for aligned time series in Apache TsFile v4.
 ///
@@ -22,12 +38,36 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// CSV into a new TsFile or into a store
-    Import(Box<ImportArgs>),
+    /// List the tables of a TsFile, or its devices
+    Ls(LsArgs),
+    /// Size, version, model and contents of a TsFile; no page is read
+    Meta(MetaArgs),
+    /// List the columns of every table or device
+    Schema(SchemaArgs),
+    /// Statistics of every FIELD, device by device
+    Stats(StatsArgs),
+    /// Rows and values of every column
+    Count(CountArgs),
+    /// Print the first rows
+    Head(HeadArgs),
     /// Print rows
     Cat(CatArgs),
-    /// List the columns of every table of a TsFile
-    Schema(SchemaArgs),
+    /// Rows into files
+    Export(ExportArgs),
+    /// CSV into a new TsFile or into a store
+    Import(Box<ImportArgs>),
+    /// A TsFile again, in other encodings and compressions
+    Convert(ConvertArgs),
+    /// Several TsFiles into one; what is in the later ones is newer
+    Merge(MergeArgs),
+    /// Which bytes of a TsFile are what
+    Sketch(SketchArgs),
+    /// Decode every page and check what is said about it
+    Verify(VerifyArgs),
+    /// What is whole in a TsFile whose writer did not finish
+    Recover(RecoverArgs),
+    /// Draw columns over time
+    Plot(PlotArgs),
     /// Look into tablets as they travel through pipes: row batches in the wire form of Tablet.serialize()
     Tablet(TabletArgs),
     /// See real data go through every layer and come back
@@ -65,9 +105,12 @@ pub(crate) struct ImportArgs {
     #[arg(long = "tag", value_name = "COL")]
     pub(crate) tags: Vec<String>,
 
-    /// The type of a column, repeatable: BOOLEAN INT32 INT64 FLOAT DOUBLE TEXT TIMESTAMP DATE BLOB STRING
-    #[arg(long = "type", value_name = "COL=TYPE", value_parser = parse_type)]
+    /// The type of a column, repeatable
+    #[arg(long = "type", value_name = "COL=TYPE", value_parser = parse_type, long_help = type_help())]
     pub(crate) types: Vec<(String, DataType)>,
+
+    #[command(flatten)]
+    pub(crate) encode: EncodeArgs,
 
     /// Another text that means null, repeatable
     #[arg(long = "null", value_name = "TEXT")]
@@ -102,6 +145,24 @@ pub(crate) struct Target {
     pub(crate) store: Option<PathBuf>,
 }
 
+/// What RLBE columns of floats hold; no byte tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RlbeForm {
+    /// Differences of bit patterns
+    New,
+    /// Differences of values
+    Old,
+}
+
+impl From<RlbeForm> for RlbeFloats {
+    fn from(form: RlbeForm) -> Self {
+        match form {
+            RlbeForm::New => Self::New,
+            RlbeForm::Old => Self::Old,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnDuplicate {
     /// Per column, the latest value that is not null
@@ -119,104 +180,18 @@ pub(crate) enum OnError {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  tsloom cat wind.tsfile --columns power_kw,wind_speed_ms -n 10
-  tsloom cat --store lab.tsloom -t wind --where-tag turbine=R80711 --start 2014-02-01T00:00:00Z -f ndjson")]
-pub(crate) struct CatArgs {
-    #[command(flatten)]
-    pub(crate) source: Source,
-
-    /// The table to print; csv needs it when there are several
-    #[arg(short, long, value_name = "T")]
-    pub(crate) table: Option<String>,
-
-    /// A column to print, repeatable [default: all]
-    #[arg(short = 'm', long = "column", value_name = "NAME")]
-    pub(crate) column: Vec<String>,
-
-    /// Columns to print, separated by commas
-    #[arg(long, value_name = "A,B", value_delimiter = ',')]
-    pub(crate) columns: Vec<String>,
-
-    /// First time, included: an integer in the unit of the file, or RFC 3339
-    #[arg(long, visible_alias = "from", value_name = "T", value_parser = parse_time, allow_negative_numbers = true)]
-    pub(crate) start: Option<i64>,
-
-    /// Last time, included
-    #[arg(long, visible_alias = "to", value_name = "T", value_parser = parse_time, allow_negative_numbers = true)]
-    pub(crate) end: Option<i64>,
-
-    /// Only devices whose TAG has this value, repeatable
-    #[arg(long = "where-tag", value_name = "K=V", value_parser = parse_pair)]
-    pub(crate) where_tags: Vec<(String, String)>,
-
-    /// At most this many rows
-    #[arg(short = 'n', long, value_name = "N")]
-    pub(crate) limit: Option<u64>,
-
-    /// Leave out the first rows
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) offset: u64,
-
-    /// How to print
-    #[arg(short, long, value_enum, default_value_t = Format::Csv)]
-    pub(crate) format: Format,
-
-    /// csv without its header line
-    #[arg(long)]
-    pub(crate) no_header: bool,
-
-    /// How to print times in csv
-    #[arg(long, value_enum, default_value_t = TimeFormat::Int, value_name = "FORM")]
-    pub(crate) time_format: TimeFormat,
-
-    /// ndjson: first a line for each table that describes its columns
-    #[arg(long)]
-    pub(crate) schema: bool,
-}
-
-#[derive(Debug, Args)]
-#[group(required = true, multiple = false)]
 pub(crate) struct Source {
     /// A TsFile
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", required_unless_present = "store", conflicts_with = "store")]
     pub(crate) file: Option<PathBuf>,
 
     /// The store in this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
-}
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// RFC 4180 with a header
-    Csv,
-    /// One JSON object a row, nothing lost, all tables in the order of their names
-    Ndjson,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TimeFormat {
-    /// As stored
-    Int,
-    /// RFC 3339 in UTC; integers are taken as milliseconds since 1970
-    Rfc3339,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SchemaArgs {
-    /// A TsFile
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-
-    /// Only this table
-    #[arg(short, long, value_name = "T")]
-    pub(crate) table: Option<String>,
-
-    /// Leave out the header line
-    #[arg(long)]
-    pub(crate) no_header: bool,
+    /// Fail where IoTDB noted deletions beside the file, instead of warning
+    #[arg(long, conflicts_with = "store")]
+    pub(crate) strict: bool,
 }
 
 #[derive(Debug, Args)]
@@ -259,7 +234,12 @@ pub(crate) struct ReencodeArgs {
     pub(crate) out: PathBuf,
 }
 
-fn parse_pair(text: &str) -> Result<(String, String), String> {
+fn type_help() -> String {
+    let names: Vec<&str> = DataType::ALL.iter().map(|data_type| data_type.name()).collect();
+    format!("The type of a column, repeatable: {}", names.join(" "))
+}
+
+pub(crate) fn parse_pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("expected NAME=VALUE".to_owned()),
@@ -274,10 +254,6 @@ fn parse_type(text: &str) -> Result<(String, DataType), String> {
         }
         _ => Err("expected COL=TYPE".to_owned()),
     }
-}
-
-fn parse_time(text: &str) -> Result<i64, String> {
-    crate::text::time::parse(text).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -57,6 +57,15 @@ impl Failure {
     }
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PipeClosed => Ok(()),
+            Self::Said { message, .. } => f.write_str(message),
+        }
+    }
+}
+
 /// Control characters, which a damaged name may hold, are escaped: a message is one line on any terminal.
 fn one_line(message: &str) -> String {
     let mut line = String::with_capacity(message.len());

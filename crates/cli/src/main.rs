@@ -5,17 +5,34 @@
 #![forbid(unsafe_code)]
 
 mod args;
-mod cat;
+mod convert;
+mod count;
+mod encode;
+mod export;
 mod failure;
+mod format;
 mod import;
 mod input;
 mod interrupt;
+mod ls;
+mod merge;
+mod meta;
+mod mods;
 mod opened;
+mod plot;
 mod printer;
+mod progress;
 mod quickstart;
+mod recover;
+mod rewrite;
+mod rows;
 mod schema;
+mod sketch;
+mod stats;
 mod tablet;
 mod text;
+mod timeline;
+mod verify;
 
 use std::io;
 use std::process::ExitCode;
@@ -45,16 +62,29 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Outcome {
+    let is_verbose = cli.verbose;
     let mut out = io::stdout().lock();
     match cli.verb {
+        Verb::Ls(args) => ls::run(&args, &mut out),
+        Verb::Meta(args) => meta::run(&args, &mut out),
+        Verb::Schema(args) => schema::run(&args, &mut out),
+        Verb::Stats(args) => stats::run(&args, &mut out),
+        Verb::Count(args) => count::run(&args, &mut out),
+        Verb::Head(args) => rows::head(&args, &mut out),
+        Verb::Cat(args) => rows::cat(&args, &mut out),
+        Verb::Export(args) => export::run(&args, is_verbose),
         Verb::Import(args) => {
             // The acknowledgements of an import take the lock line by line.
             drop(out);
-            import::run(&args, cli.verbose)
+            import::run(&args, is_verbose)
         }
-        Verb::Cat(args) => cat::run(&args, &mut out),
-        Verb::Schema(args) => schema::run(&args, &mut out),
-        Verb::Tablet(args) => tablet::run(&args.verb, cli.verbose, &mut out),
+        Verb::Convert(args) => convert::run(&args, is_verbose),
+        Verb::Merge(args) => merge::run(&args, is_verbose),
+        Verb::Sketch(args) => sketch::run(&args, &mut out),
+        Verb::Verify(args) => verify::run(&args, is_verbose, &mut out),
+        Verb::Recover(args) => recover::run(&args, is_verbose, &mut out),
+        Verb::Plot(args) => plot::run(&args, is_verbose),
+        Verb::Tablet(args) => tablet::run(&args.verb, is_verbose, &mut out),
         Verb::Quickstart => quickstart::run(&mut out),
     }
 }

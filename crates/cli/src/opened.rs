@@ -1,54 +1,110 @@
 //! What rows are read from: a TsFile or a store, behind one face.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tsloom::block::{BlockLayout, BlockSource};
-use tsloom::file::FileReader;
-use tsloom::scan::{self, ScanRequest, TableScan};
+use tsloom::block::BlockSource;
+use tsloom::file::{DeviceSeries, FileReader};
+use tsloom::model::{ColumnSchema, DeviceId};
+use tsloom::scan::{self, DeviceScan, ScanRequest, TableScan};
 use tsloom::store::Store;
 use tsloom::{Error, TableSchema};
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
+use crate::mods;
 
 /// A TsFile or a store, open for reading.
 pub(crate) enum Opened {
     /// A TsFile.
     File(Arc<FileReader>),
     /// A store; nothing in it is changed.
-    Store(Store),
+    Store(Store, PathBuf),
+}
+
+/// What rows belong to: a table, or a device of the tree model.
+#[derive(Clone, Debug)]
+pub(crate) struct Object {
+    /// The columns; those of a device are all FIELDs.
+    pub(crate) schema: TableSchema,
+    /// The device, in the tree model.
+    pub(crate) device: Option<DeviceId>,
+}
+
+impl Object {
+    pub(crate) fn name(&self) -> &str {
+        self.schema.name()
+    }
 }
 
 impl Opened {
     /// Opens what the command line names.
     pub(crate) fn open(source: &args::Source) -> Outcome<Self> {
         match (&source.file, &source.store) {
-            (Some(path), _) => Ok(Self::File(Arc::new(open_file(path)?))),
-            (None, Some(directory)) => Store::open_read_only(directory).map(Self::Store).map_err(Failure::unreadable),
+            (Some(path), _) => Ok(Self::File(Arc::new(open_file(path, source.strict)?))),
+            (None, Some(directory)) => {
+                let store = Store::open_read_only(directory).map_err(Failure::unreadable)?;
+                Ok(Self::Store(store, directory.clone()))
+            }
             (None, None) => Err(Failure::usage("expected FILE or --store DIR")),
         }
     }
 
-    /// All tables, in the order of their names.
-    pub(crate) fn tables(&self) -> Vec<TableSchema> {
-        let mut tables = match self {
-            Self::File(reader) => reader.tables().cloned().collect(),
-            Self::Store(store) => store.tables(),
-        };
-        tables.sort_by(|left, right| left.name().cmp(right.name()));
-        tables
+    /// What messages call it.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::File(reader) => reader.name().to_owned(),
+            Self::Store(_, directory) => directory.display().to_string(),
+        }
     }
 
-    /// Scans one table: what its blocks look like, and where they come from.
-    pub(crate) fn scan(&self, table: &TableSchema, request: &ScanRequest) -> tsloom::Result<(BlockLayout, Blocks)> {
+    /// All tables, in the order of their names; of a file without tables all devices.
+    pub(crate) fn objects(&self) -> Outcome<Vec<Object>> {
+        let tables: Vec<TableSchema> = match self {
+            Self::File(reader) if is_tree(reader) => return tree_objects(reader).map_err(Failure::unreadable),
+            Self::File(reader) => reader.tables().cloned().collect(),
+            Self::Store(store, _) => store.tables(),
+        };
+        let mut objects: Vec<Object> = tables.into_iter().map(|schema| Object { schema, device: None }).collect();
+        objects.sort_by(|left, right| left.name().cmp(right.name()));
+        Ok(objects)
+    }
+
+    /// The values that a TAG has in the devices of a table, null left out.
+    pub(crate) fn tag_values(&self, object: &Object, column: &str) -> tsloom::Result<BTreeSet<String>> {
+        let table = &object.schema;
+        let mut values = BTreeSet::new();
         match self {
             Self::File(reader) => {
-                let scan = TableScan::open(table.clone(), [scan::Source::File(Arc::clone(reader))], request)?;
-                Ok((scan.layout().clone(), Box::new(scan)))
+                let position = table.require_column(column)?;
+                let tag = table.tags().take_while(|tag| *tag < position).count();
+                let mut devices = reader.devices(table.name());
+                while devices.advance(reader)? {
+                    values.extend(devices.device().tag(tag).map(str::to_owned));
+                }
             }
-            Self::Store(store) => {
-                let mut scan = store.scan(table.name()).time(request.time.start..=request.time.end).offset(request.offset);
+            Self::Store(..) => {
+                let mut blocks = self.scan(object, &ScanRequest::new().columns([column]))?;
+                while let Some(block) = blocks.next_block()? {
+                    values.extend(block.column(0).str(0).map(str::to_owned));
+                }
+            }
+        }
+        Ok(values)
+    }
+
+    /// Scans one object.
+    pub(crate) fn scan(&self, object: &Object, request: &ScanRequest) -> tsloom::Result<Blocks> {
+        match (self, &object.device) {
+            (Self::File(reader), Some(device)) => {
+                Ok(Box::new(DeviceScan::open([Arc::clone(reader)], Some(std::slice::from_ref(device)), request)?))
+            }
+            (Self::File(reader), None) => {
+                Ok(Box::new(TableScan::open(object.schema.clone(), [scan::Source::File(Arc::clone(reader))], request)?))
+            }
+            (Self::Store(store, _), _) => {
+                let mut scan = store.scan(object.name()).time(request.time.start..=request.time.end).offset(request.offset);
                 if let Some(columns) = &request.columns {
                     scan = scan.columns(columns);
                 }
@@ -58,8 +114,7 @@ impl Opened {
                 if let Some(limit) = request.limit {
                     scan = scan.limit(limit);
                 }
-                let scan = scan.open()?;
-                Ok((scan.layout().clone(), Box::new(scan)))
+                Ok(Box::new(scan.open()?))
             }
         }
     }
@@ -68,15 +123,28 @@ impl Opened {
 /// Blocks, lent one after the other.
 pub(crate) type Blocks = Box<dyn BlockSource<Error = Error>>;
 
-/// Opens a table-model TsFile.
-pub(crate) fn open_file(path: &Path) -> Outcome<FileReader> {
-    let reader = FileReader::open(path).map_err(Failure::unreadable)?;
-    let is_tree = reader.tables().len() == 0 && reader.table_names().len() > 0;
-    if is_tree {
-        return Err(Failure::unreadable(format_args!(
-            "{}: this file has devices of the tree model, and no table",
-            path.display()
-        )));
+/// Opens a TsFile. With `strict` a file beside which IoTDB noted deletions is refused.
+pub(crate) fn open_file(path: &Path, strict: bool) -> Outcome<FileReader> {
+    mods::check(path, strict)?;
+    FileReader::open(path).map_err(Failure::unreadable)
+}
+
+/// True when the devices of the file are of the tree model.
+pub(crate) fn is_tree(reader: &FileReader) -> bool {
+    reader.tables().len() == 0 && reader.table_names().len() > 0
+}
+
+/// The devices of a tree-model file with their columns, in the order of the file.
+fn tree_objects(reader: &FileReader) -> tsloom::Result<Vec<Object>> {
+    let mut objects = Vec::new();
+    let mut series = DeviceSeries::default();
+    let mut devices = reader.all_devices();
+    while devices.advance(reader)? {
+        let device = devices.device().to_id();
+        devices.read_series(reader, &mut series)?;
+        let columns = series.columns().map(|(name, data_type)| ColumnSchema::field(name, data_type)).collect();
+        let schema = TableSchema::from_stored(device.to_string(), columns).map_err(|error| reader.blame(error))?;
+        objects.push(Object { schema, device: Some(device) });
     }
-    Ok(reader)
+    Ok(objects)
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use tsloom::TableSchema;
 use tsloom::block::Block;
-use tsloom::model::{DeviceId, Grouped};
+use tsloom::model::{DeviceId, Grouped, TimeRange};
 use tsloom::store::{Store, StoreOptions};
 use tsloom::tablet::Tablet;
 
@@ -22,7 +22,9 @@ use crate::input::cell::Nulls;
 use crate::input::plan::Told;
 use crate::input::rows::{Row, Step};
 use crate::input::source::{Input, Settings};
-use crate::text::{csv, time};
+use crate::plot::push_column;
+use crate::plot::thin::Thin;
+use crate::text::{plain, spark, time};
 
 /// A CSV of `examples/data`; origin and licence are in NOTICE.
 struct Sample {
@@ -44,6 +46,9 @@ const SAMPLES: [Sample; 2] = [
 /// Rows in a tablet.
 const TABLET_ROWS: usize = 1024;
 
+/// Bars of the sparkline.
+const SPARK_WIDTH: usize = 73;
+
 /// Columns and rows that are shown at the end.
 const SHOWN_COLUMNS: [&str; 6] = ["airport", "temp_f", "dewpoint_f", "humidity_pct", "wind_gust_mph", "pressure_mbar"];
 const SHOWN_ROWS: u64 = 4;
@@ -63,13 +68,15 @@ pub(crate) fn run(out: &mut impl Write) -> Outcome {
     for Batch { schema, .. } in &batches {
         scan(&store, schema.name(), &mut report)?;
     }
+    spark(&store, &mut report)?;
     show(&store, &mut report)?;
     report.line(format_args!(
         "\nThe same with your data:\n  \
          tsloom import your.csv --out your.tsfile       one file, for every reader of TsFiles\n  \
          tsloom cat your.tsfile -n 10                   its first rows; add -f ndjson for JSON\n  \
          tsloom import your.csv --store lab.tsloom      a store that takes any order and survives a crash\n  \
-         tsloom cat --store lab.tsloom --columns a,b    only what you ask for is read"
+         tsloom cat --store lab.tsloom --columns a,b    only what you ask for is read\n  \
+         tsloom plot your.tsfile -m a -o a.svg          a picture of it"
     ))
 }
 
@@ -198,6 +205,25 @@ fn scan(store: &Store, table: &str, report: &mut Report<'_, impl Write>) -> Outc
     )
 }
 
+/// A column of one device over time, in one line.
+fn spark(store: &Store, report: &mut Report<'_, impl Write>) -> Outcome {
+    let (table, device) = (SAMPLES[0].table, "JFK");
+    let scan = || store.scan(table).columns(["temp_f"]).filter(tsloom::tag("airport").eq(device)).open();
+    let mut range: Option<TimeRange> = None;
+    let mut times = scan().map_err(Failure::unreadable)?;
+    while let Some(block) = times.next_block().map_err(Failure::unreadable)? {
+        let (start, end) = (block.times()[0], block.times()[block.row_count() - 1]);
+        range = Some(TimeRange { start: range.map_or(start, |range| range.start), end });
+    }
+    let Some(range) = range else { return Ok(()) };
+    let mut line = Thin::new(range, SPARK_WIDTH);
+    let mut values = scan().map_err(Failure::unreadable)?;
+    while let Some(block) = values.next_block().map_err(Failure::unreadable)? {
+        push_column(&mut line, block.times(), block.column(0));
+    }
+    report.step("plot", format_args!("{device} temp_f {}", spark::line(&line.middles())))
+}
+
 fn show(store: &Store, report: &mut Report<'_, impl Write>) -> Outcome {
     let table = SAMPLES[0].table;
     let mut scan = store.scan(table).columns(SHOWN_COLUMNS).limit(SHOWN_ROWS).open().map_err(Failure::unreadable)?;
@@ -215,7 +241,7 @@ fn cells(block: &Block, row: usize) -> Vec<String> {
     let mut cells = vec![String::from_utf8_lossy(&text).into_owned()];
     for column in block.columns() {
         text.clear();
-        csv::push_value(&mut text, column.data_type(), column.value(row));
+        plain::push_value(&mut text, column.data_type(), column.value(row));
         cells.push(if column.is_null(row) { "-".to_owned() } else { String::from_utf8_lossy(&text).into_owned() });
     }
     cells

@@ -1,52 +1,123 @@
-//! `tsloom schema`: the columns of every table, as CSV.
+//! `tsloom schema`: the columns of every table or device.
 //!
 //! The same seven columns as the official tool: `model,object,column,category,data_type,encoding,compression`, the last
 //! two empty where nothing of a column is stored.
 
 use std::io::Write;
 
-use tsloom::TableSchema;
-use tsloom::model::ColumnCategory;
+use clap::Args;
+use tsloom::file::{ChunkRef, DeviceSeries, FileReader};
+use tsloom::format::ChunkHeader;
+use tsloom::model::{ColumnCategory, ColumnSchema, DeviceId};
 
-use crate::args::SchemaArgs;
+use crate::args::Source;
 use crate::failure::{Failure, Outcome};
-use crate::opened;
-use crate::text::csv;
+use crate::format::FormatArgs;
+use crate::opened::{Object, Opened};
+use crate::rows::select;
+use crate::text::sheet::{Cell, Sheet};
+
+/// Chunk headers are not longer as a rule; of a longer one more is read.
+const HEADER_SIZE: u64 = 256;
+
+/// What `schema` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Columns: model, object, column, category, data_type, encoding, compression. Of tree-model devices the last two are those of
+the first chunk.
+
+Examples:
+  tsloom schema wind.tsfile
+  tsloom schema --store lab.tsloom -t wind -f json")]
+pub(crate) struct SchemaArgs {
+    #[command(flatten)]
+    source: Source,
+
+    /// Only this table
+    #[arg(short, long, value_name = "T")]
+    table: Option<String>,
+
+    /// Only this device of a tree-model file
+    #[arg(short, long, value_name = "ID", conflicts_with = "table")]
+    device: Option<String>,
+
+    /// Only this column, repeatable
+    #[arg(short = 'm', long = "column", value_name = "NAME")]
+    columns: Vec<String>,
+
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+const COLUMNS: [&str; 7] = ["model", "object", "column", "category", "data_type", "encoding", "compression"];
 
 /// Prints what `args` ask for.
 pub(crate) fn run(args: &SchemaArgs, out: &mut impl Write) -> Outcome {
-    let reader = opened::open_file(&args.file)?;
-    let mut tables: Vec<&TableSchema> = reader.tables().collect();
-    tables.sort_by_key(|table| table.name());
-    if let Some(name) = &args.table {
-        let found = reader.table(name).ok_or_else(|| {
-            let names: Vec<&str> = tables.iter().map(|table| table.name()).collect();
-            Failure::failed(format_args!("{} has no table {name}; it has {}", args.file.display(), names.join(", ")))
-        })?;
-        tables = vec![found];
+    let opened = Opened::open(&args.source)?;
+    let objects = select::named(args.table.as_deref(), args.device.as_deref(), &opened)?;
+    let mut sheet = Sheet::new(out, args.format, &COLUMNS);
+    for object in objects {
+        let object = with_encodings(&opened, object)?;
+        for column in object.schema.columns() {
+            if args.columns.is_empty()
+                || args.columns.iter().any(|name| object.schema.column_index(name) == object.schema.column_index(&column.name))
+            {
+                sheet.push(&line(&object, column))?;
+            }
+        }
     }
-    let mut text = Vec::new();
-    if !args.no_header {
-        text.extend_from_slice(b"model,object,column,category,data_type,encoding,compression\n");
-    }
-    for table in tables {
-        push_table(&mut text, table);
-    }
-    out.write_all(&text).and_then(|()| out.flush()).map_err(|error| Failure::of_stdout(&error))
+    sheet.finish()
 }
 
-fn push_table(text: &mut Vec<u8>, table: &TableSchema) {
-    for column in table.columns() {
-        let is_stored = matches!(column.category, ColumnCategory::Tag | ColumnCategory::Field);
-        let (encoding, compression) = if is_stored { (column.encoding.name(), column.compression.name()) } else { ("", "") };
-        text.extend_from_slice(b"table,");
-        csv::push_text(text, table.name().as_bytes());
-        text.push(b',');
-        csv::push_text(text, column.name.as_bytes());
-        for word in [column.category.name(), column.data_type.name(), encoding, compression] {
-            text.push(b',');
-            text.extend_from_slice(word.as_bytes());
+fn line(object: &Object, column: &ColumnSchema) -> [Cell; 7] {
+    let is_stored = matches!(column.category, ColumnCategory::Tag | ColumnCategory::Field);
+    let stored = |name: &str| Cell::text(if is_stored { name } else { "" });
+    [
+        Cell::text(if object.device.is_some() { "tree" } else { "table" }),
+        Cell::text(object.name()),
+        Cell::text(column.name.as_str()),
+        Cell::text(column.category.name()),
+        Cell::text(column.data_type.name()),
+        stored(column.encoding.name()),
+        stored(column.compression.name()),
+    ]
+}
+
+/// A device of the tree model has no schema in the file: its chunks tell how they are encoded.
+fn with_encodings(opened: &Opened, object: Object) -> Outcome<Object> {
+    let (Opened::File(reader), Some(device)) = (opened, &object.device) else { return Ok(object) };
+    let columns = device_columns(reader, device).map_err(|error| Failure::unreadable(reader.blame(error)))?;
+    let schema = tsloom::TableSchema::from_stored(object.name(), columns).map_err(Failure::unreadable)?;
+    Ok(Object { schema, device: object.device })
+}
+
+fn device_columns(reader: &FileReader, device: &DeviceId) -> tsloom::Result<Vec<ColumnSchema>> {
+    let mut series = DeviceSeries::default();
+    reader.find_device(device, &mut series)?;
+    let mut columns = Vec::with_capacity(series.len());
+    let mut bytes = Vec::new();
+    for series in series.iter() {
+        let Some(data_type) = series.series_type().data_type() else { continue };
+        let mut column = ColumnSchema::field(series.name(), data_type);
+        if let Some(chunk) = series.chunks().next() {
+            let header = chunk_header(reader, chunk.offset, &mut bytes)?;
+            column = column.encoding(header.encoding).compression(header.compression);
         }
-        text.push(b'\n');
+        columns.push(column);
     }
+    Ok(columns)
+}
+
+fn chunk_header<'b>(reader: &FileReader, offset: u64, bytes: &'b mut Vec<u8>) -> tsloom::Result<ChunkHeader<'b>> {
+    let room = reader.body_end().saturating_sub(offset);
+    let mut size = HEADER_SIZE.min(room);
+    loop {
+        reader.read_range(offset, size, bytes)?;
+        if ChunkRef::size_of(bytes, offset)?.is_some() || size == room {
+            break;
+        }
+        size = (2 * size).min(room);
+    }
+    let mut wire = tsloom::encoding::WireReader::with_base(bytes, offset as usize);
+    ChunkHeader::parse(&mut wire)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tsloom::Error;
-use tsloom::file::{FileWriter, NewFile, WriterOptions};
+use tsloom::file::{FileWriter, NewFile};
 use tsloom::model::{DeviceId, Grouped};
 use tsloom::tablet::Tablet;
 
@@ -21,13 +21,14 @@ const BATCH_ROWS: usize = 4096;
 /// Writes `path`, which appears when it is complete.
 pub(super) fn run(args: &ImportArgs, input: Input, table: &str, path: &Path) -> Outcome<Done> {
     let mut rows = input.into_rows(settings(args), table, None)?;
-    let schema = rows.plan().schema.clone();
+    let schema = args.encode.apply(&rows.plan().schema)?;
+    args.encode.check(std::slice::from_ref(&schema))?;
     let mut last_rows = LastRows::new(schema.tags().collect(), args.on_duplicate);
 
     let failed = |error: Error| Failure::failed(error.in_file(path));
     let file = NewFile::create(path).map_err(failed)?;
     let _partial = Partial::register(file.temporary_path());
-    let mut writer = FileWriter::new(file, WriterOptions::default()).map_err(failed)?;
+    let mut writer = FileWriter::new(file, args.encode.options(std::iter::once(&schema))?).map_err(failed)?;
     writer.add_table(&schema).map_err(failed)?;
     let mut tablet = Tablet::with_capacity(&schema, BATCH_ROWS);
     let mut write = |row: &Row| {

@@ -26,7 +26,8 @@ pub(super) fn run(args: &ImportArgs, input: Input, table: &str, directory: &Path
     })?;
     let existing = store.describe(table);
     let mut rows = input.into_rows(settings(args), table, existing.as_ref())?;
-    let schema = rows.plan().schema.clone();
+    // A table that is there keeps its encodings.
+    let schema = if existing.is_some() { rows.plan().schema.clone() } else { args.encode.apply(&rows.plan().schema)? };
     store.create_table(&schema).map_err(Failure::failed)?;
 
     let batch_rows = u64::from(args.batch_rows);

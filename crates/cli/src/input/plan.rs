@@ -44,7 +44,11 @@ impl Header {
             if name.is_empty() {
                 return Err(Failure::unreadable(format_args!("{input}:{line}: column {} of the header has no name", index + 1)));
             }
-            if !seen.insert(name.to_lowercase()) {
+            // What `cat` prints of a table with a FIELD `time`: the first is the time, the other the FIELD.
+            let begins_with_time = lower.first().is_some_and(|first| first == "time");
+            let times = lower.iter().filter(|known| *known == "time").count();
+            let is_field_time = begins_with_time && times == 1 && name.eq_ignore_ascii_case("time");
+            if !is_field_time && !seen.insert(name.to_lowercase()) {
                 return Err(Failure::unreadable(format_args!(
                     "{input}:{line}: the header names column {name} twice (case does not count)"
                 )));
@@ -52,7 +56,7 @@ impl Header {
             lower.push(name.to_lowercase());
             names.push(name.to_owned());
         }
-        let mut header = Self { names, lower, time: 0 };
+        let mut header = Self { names, lower, time: usize::MAX };
         header.time = match told.time {
             Some(name) => header.require(input, name, "--time")?,
             None => header.find("time").unwrap_or(0),
@@ -97,9 +101,12 @@ impl Header {
         self.time
     }
 
+    /// A column by name; of two `time`s the one that is not the time.
     fn find(&self, name: &str) -> Option<usize> {
         let name = name.to_lowercase();
-        self.lower.iter().position(|other| *other == name)
+        let mut found = (0..self.lower.len()).filter(|column| self.lower[*column] == name);
+        let first = found.next();
+        first.filter(|column| *column != self.time).or_else(|| found.next()).or(first)
     }
 
     fn require(&self, input: &str, name: &str, flag: &str) -> Outcome<usize> {
@@ -301,6 +308,17 @@ mod tests {
         assert_eq!(header("a,Time,b", &flags()).unwrap().time(), 1);
         assert_eq!(header("a,b", &flags()).unwrap().time(), 0);
         assert_eq!(header("a,time,ts", &Flags { time: Some("TS"), ..flags() }).unwrap().time(), 2);
+    }
+
+    #[test]
+    fn a_second_time_behind_the_first_is_a_field() {
+        check("time,site,time\n1,Oslo,2.5\n", &flags(), "[site] time:DOUBLE");
+        assert_eq!(header("time,time", &flags()).unwrap().time(), 0);
+        check_refused(header("a,time,Time", &flags()), "in.csv:1: the header names column Time twice (case does not count)");
+        check_refused(header("time,time,time", &flags()), "in.csv:1: the header names column time twice (case does not count)");
+        let table = TableSchema::builder("t").field("time", DataType::Double).build().unwrap();
+        let plan = Plan::for_table("in.csv", &table, header("time,time", &flags()).unwrap(), flags().told()).unwrap();
+        assert_eq!(plan.columns[0].source, Some(1));
     }
 
     #[test]

@@ -3,10 +3,9 @@
 //! Numbers look as in JSON, so do dates and what is no number; BLOB is hex. A text that would read as null (`\N`) or
 //! that begins or ends with a space is quoted, too.
 
-use tsloom::model::Date;
 use tsloom::{DataType, Value};
 
-use super::{json, number};
+use super::plain;
 
 /// Appends a text, quoted when it must be.
 pub(crate) fn push_text(out: &mut Vec<u8>, text: &[u8]) {
@@ -29,22 +28,9 @@ pub(crate) fn push_text(out: &mut Vec<u8>, text: &[u8]) {
 /// Appends the cell of a column of this type.
 pub(crate) fn push_value(out: &mut Vec<u8>, data_type: DataType, value: Value<'_>) {
     match value {
-        Value::Null => {}
-        Value::Text(bytes) if data_type == DataType::Blob && !bytes.is_empty() => json::push_hex(out, bytes),
-        Value::Text(bytes) => push_text(out, bytes),
-        Value::Int32(value) if data_type == DataType::Date => match Date::from_yyyymmdd(value) {
-            Some(date) => out.extend_from_slice(date.to_string().as_bytes()),
-            None => json::push_integer(out, value.into()),
-        },
-        Value::Float(value) => match number::special(value.into()) {
-            Some(word) => out.extend_from_slice(word.as_bytes()),
-            None => number::push_f32(out, value),
-        },
-        Value::Double(value) => match number::special(value) {
-            Some(word) => out.extend_from_slice(word.as_bytes()),
-            None => number::push_f64(out, value),
-        },
-        Value::Boolean(_) | Value::Int32(_) | Value::Int64(_) => json::push_value(out, data_type, value),
+        // The empty BLOB must not read as null, either.
+        Value::Text(bytes) if data_type != DataType::Blob || bytes.is_empty() => push_text(out, bytes),
+        _ => plain::push_value(out, data_type, value),
     }
 }
 

@@ -17,9 +17,10 @@ use std::io::Write;
 
 use tsloom::block::{Block, Column};
 use tsloom::model::{ColumnCategory, ColumnSchema, Date};
-use tsloom::{DataType, TableSchema, Value};
+use tsloom::{DataType, Value};
 
 use super::number;
+use crate::opened::Object;
 
 /// Appends a text with its quotes.
 pub(crate) fn push_text(out: &mut Vec<u8>, text: &str) {
@@ -76,30 +77,42 @@ fn push_hex_object(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(b"\"}");
 }
 
-/// Appends the line that describes a table.
-pub(crate) fn push_schema_line(out: &mut Vec<u8>, schema: &TableSchema) {
-    out.extend_from_slice(b"{\"schema\": {\"table\": ");
-    push_text(out, schema.name());
+/// Appends the line that describes a table or device.
+pub(crate) fn push_schema_line(out: &mut Vec<u8>, object: &Object) {
+    out.extend_from_slice(b"{\"schema\": ");
+    push_object_name(out, object);
     out.extend_from_slice(b", \"columns\": [");
-    for (index, column) in schema.columns().iter().enumerate() {
+    for (index, column) in object.schema.columns().iter().enumerate() {
         if index > 0 {
             out.extend_from_slice(b", ");
         }
-        push_column(out, column);
+        push_column(out, column, object.device.is_none());
     }
     out.extend_from_slice(b"]}}\n");
 }
 
-fn push_column(out: &mut Vec<u8>, column: &ColumnSchema) {
-    out.extend_from_slice(b"{\"name\": ");
-    push_text(out, &column.name);
-    write!(out, ", \"type\": \"{}\", \"category\": \"{}\"}}", column.data_type, column.category).expect("a Vec takes every byte");
+/// `{"table": "wind"` or `{"device": "root.sg.d1"`
+fn push_object_name(out: &mut Vec<u8>, object: &Object) {
+    out.extend_from_slice(if object.device.is_some() { b"{\"device\": " } else { b"{\"table\": " });
+    push_text(out, object.name());
 }
 
-/// The fixed parts of the rows of one table, made once; a row only fills in its values.
+fn push_column(out: &mut Vec<u8>, column: &ColumnSchema, has_category: bool) {
+    out.extend_from_slice(b"{\"name\": ");
+    push_text(out, &column.name);
+    write!(out, ", \"type\": \"{}\"", column.data_type).expect("a Vec takes every byte");
+    if has_category {
+        write!(out, ", \"category\": \"{}\"", column.category).expect("a Vec takes every byte");
+    }
+    out.push(b'}');
+}
+
+/// The fixed parts of the rows of one object, made once; a row only fills in its values.
 pub(crate) struct RowForm {
     /// `{"table": "wind", "time": `
     head: Vec<u8>,
+    /// The tree model has none.
+    has_tags: bool,
     tags: Vec<Member>,
     fields: Vec<Member>,
 }
@@ -113,12 +126,13 @@ struct Member {
 }
 
 impl RowForm {
-    /// The form of rows of `schema` whose block has columns of these names, in this order.
-    pub(crate) fn new(schema: &TableSchema, names: &[&str]) -> Self {
-        let mut head = b"{\"table\": ".to_vec();
-        push_text(&mut head, schema.name());
+    /// The form of rows of `object` whose block has columns of these names, in this order.
+    pub(crate) fn new(object: &Object, names: &[&str]) -> Self {
+        let schema = &object.schema;
+        let mut head = Vec::new();
+        push_object_name(&mut head, object);
         head.extend_from_slice(b", \"time\": ");
-        let mut form = Self { head, tags: Vec::new(), fields: Vec::new() };
+        let mut form = Self { head, has_tags: object.device.is_none(), tags: Vec::new(), fields: Vec::new() };
         for (position, name) in names.iter().enumerate() {
             let category = schema.column_index(name).map(|column| schema.columns()[column].category);
             let members = if category == Some(ColumnCategory::Tag) { &mut form.tags } else { &mut form.fields };
@@ -127,16 +141,49 @@ impl RowForm {
         form
     }
 
-    /// Appends one row and its line end.
+    /// Appends one row.
     pub(crate) fn push_row(&self, out: &mut Vec<u8>, block: &Block, row: usize) {
         out.extend_from_slice(&self.head);
         push_integer(out, block.times()[row]);
-        out.extend_from_slice(b", \"tags\": {");
-        push_members(out, &self.tags, block.columns(), row);
-        out.extend_from_slice(b"}, \"fields\": {");
+        if self.has_tags {
+            out.extend_from_slice(b", \"tags\": {");
+            push_members(out, &self.tags, block.columns(), row);
+            out.push(b'}');
+        }
+        out.extend_from_slice(b", \"fields\": {");
         push_members(out, &self.fields, block.columns(), row);
-        out.extend_from_slice(b"}}\n");
+        out.extend_from_slice(b"}}");
     }
+}
+
+/// `"name":`, as the flat form has it.
+pub(crate) fn key_of(name: &str) -> Vec<u8> {
+    let mut key = Vec::new();
+    push_text(&mut key, name);
+    key.push(b':');
+    key
+}
+
+/// Appends one row and its line end in the flat form of the official tool: no spaces, 64-bit integers as texts since
+/// JavaScript cannot hold them, null for what is no number.
+pub(crate) fn push_flat_row(out: &mut Vec<u8>, keys: &[Vec<u8>], block: &Block, row: usize) {
+    write!(out, "{{\"time\":\"{}\"", block.times()[row]).expect("a Vec takes every byte");
+    for (key, column) in keys.iter().zip(block.columns()) {
+        out.push(b',');
+        out.extend_from_slice(key);
+        match column.value(row) {
+            Value::Int64(value) => write!(out, "\"{value}\"").expect("a Vec takes every byte"),
+            Value::Float(value) if !value.is_finite() => out.extend_from_slice(b"null"),
+            Value::Double(value) if !value.is_finite() => out.extend_from_slice(b"null"),
+            Value::Text(bytes) if column.data_type() == DataType::Blob || std::str::from_utf8(bytes).is_err() => {
+                out.push(b'"');
+                push_hex(out, bytes);
+                out.push(b'"');
+            }
+            value => push_value(out, column.data_type(), value),
+        }
+    }
+    out.extend_from_slice(b"}\n");
 }
 
 fn push_member(members: &mut Vec<Member>, name: &str, column: usize) {
@@ -197,6 +244,7 @@ mod tests {
 
     #[test]
     fn a_row_is_one_line() {
+        use tsloom::TableSchema;
         use tsloom::block::BlockLayout;
 
         let schema = TableSchema::builder("Wind")
@@ -206,18 +254,23 @@ mod tests {
             .field("on", DataType::Boolean)
             .build()
             .unwrap();
-        let types = schema.columns().iter().map(|column| (column.name.as_str(), column.data_type));
+        let object = Object { schema, device: None };
+        let types = object.schema.columns().iter().map(|column| (column.name.as_str(), column.data_type));
         let mut block = Block::new(&BlockLayout::new(4, types));
         block.times_mut().push(5);
         for (index, value) in [Value::Double(0.5), "a".into(), Value::Null, Value::Null].into_iter().enumerate() {
             assert!(block.column_mut(index).push(value));
         }
         let mut out = Vec::new();
-        push_schema_line(&mut out, &schema);
-        RowForm::new(&schema, &["power", "t", "farm", "on"]).push_row(&mut out, &block, 0);
+        push_schema_line(&mut out, &object);
+        RowForm::new(&object, &["power", "t", "farm", "on"]).push_row(&mut out, &block, 0);
+        out.push(b'\n');
+        let keys = ["power", "t", "farm", "on"].map(key_of);
+        push_flat_row(&mut out, &keys, &block, 0);
         insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r#"
         {"schema": {"table": "wind", "columns": [{"name": "power", "type": "DOUBLE", "category": "FIELD"}, {"name": "t", "type": "STRING", "category": "TAG"}, {"name": "farm", "type": "STRING", "category": "TAG"}, {"name": "on", "type": "BOOLEAN", "category": "FIELD"}]}}
         {"table": "wind", "time": 5, "tags": {"t": "a", "farm": null}, "fields": {"power": 0.5, "on": null}}
+        {"time":"5","power":0.5,"t":"a","farm":null,"on":null}
         "#);
     }
 }

@@ -4,6 +4,10 @@
 //! the tools people check us with are written in it. Nothing here reads files or knows the command line.
 
 pub(crate) mod csv;
+pub(crate) mod grid;
 pub(crate) mod json;
 pub(crate) mod number;
+pub(crate) mod plain;
+pub(crate) mod sheet;
+pub(crate) mod spark;
 pub(crate) mod time;

@@ -2,6 +2,11 @@
 
 use crate::lab::Lab;
 
+const VERBS: [&str; 15] = [
+    "ls", "meta", "schema", "stats", "count", "head", "cat", "export", "import", "convert", "merge", "sketch", "verify",
+    "recover", "plot",
+];
+
 fn help(words: &str) -> String {
     let text = Lab::new().good(words);
     // Lines as printed, without the spaces that clap puts at their ends.
@@ -11,9 +16,9 @@ fn help(words: &str) -> String {
 #[test]
 fn help_goes_to_standard_output() {
     insta::assert_snapshot!("help", help("--help"));
-    insta::assert_snapshot!("help_import", help("import --help"));
-    insta::assert_snapshot!("help_cat", help("cat --help"));
-    insta::assert_snapshot!("help_schema", help("schema --help"));
+    for verb in VERBS {
+        insta::assert_snapshot!(format!("help_{verb}"), help(&format!("{verb} --help")));
+    }
     insta::assert_snapshot!("help_tablet_dump", help("tablet dump --help"));
     insta::assert_snapshot!("help_tablet_reencode", help("tablet reencode --help"));
 }
@@ -33,6 +38,16 @@ fn a_wrong_command_line_ends_with_1() {
         "cat a.tsfile --no-such-flag",
         "cat a.tsfile --start yesterday",
         "cat a.tsfile -f parquet",
+        "cat a.tsfile --tag-filter site like x",
+        "cat a.tsfile -t a -d b",
+        "convert a.tsfile",
+        "convert a.tsfile --out b --encoding HUFFMAN",
+        "merge --out b",
+        "export a.tsfile",
+        "export a.tsfile -o b --output-dir c",
+        "plot a.tsfile",
+        "recover a.tsfile --like b",
+        "verify",
         "cat a.tsfile --where-tag nonsense",
         "cat a.tsfile --schema",
         "import a.csv",

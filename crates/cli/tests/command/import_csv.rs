@@ -94,7 +94,7 @@ fn a_row_that_goes_back_names_the_store() {
     insta::assert_snapshot!(refused(3, csv, ""), @"in.csv:5: time 4 of device in.a goes back behind 5; a TsFile takes rising times only, a store takes any order (use --store DIR)");
     let lab = Lab::new().with("in.csv", csv);
     lab.good("import in.csv --store lab.tsloom");
-    insta::assert_snapshot!(lab.good("cat --store lab.tsloom"), @r"
+    insta::assert_snapshot!(lab.good("cat --store lab.tsloom -f csv"), @r"
     time,site,v
     1,a,1
     4,a,4
@@ -119,10 +119,10 @@ fn bad_lines_can_be_left_out() {
     let ended = lab.run("import in.csv --out out.tsfile --on-error skip --type v=INT64");
     assert_eq!((ended.status, ended.stdout.as_str()), (0, ""));
     insta::assert_snapshot!(ended.stderr, @"left out 4 of 6 rows; the first: in.csv:3: 3 cells, but the header names 2 columns");
-    assert_eq!(lab.good("cat out.tsfile"), "time,v\n1,5\n6,9\n");
+    assert_eq!(lab.good("cat out.tsfile -f csv"), "time,v\n1,5\n6,9\n");
     let ended = lab.pipe("import - --out piped.tsfile --on-error skip --type v=INT64", csv);
     insta::assert_snapshot!(ended.stderr, @"left out 4 of 6 rows; the first: stdin:3: 3 cells, but the header names 2 columns");
-    assert_eq!(lab.good("cat piped.tsfile"), "time,v\n1,5\n6,9\n");
+    assert_eq!(lab.good("cat piped.tsfile -f csv"), "time,v\n1,5\n6,9\n");
 }
 
 #[test]
@@ -134,8 +134,8 @@ fn a_pipe_is_judged_by_its_first_rows() {
     }
     let good = csv.clone() + "10000,a,10000\n";
     assert_eq!(lab.pipe("import - --out out.tsfile", good).status, 0);
-    assert_eq!(lab.good("cat out.tsfile --columns v -n 2 --offset 9999"), "time,v\n9999,9999\n10000,10000\n");
-    assert!(lab.good("schema out.tsfile --no-header").starts_with("table,data,site,TAG,STRING"));
+    assert_eq!(lab.good("cat out.tsfile -f csv --columns v -n 2 --offset 9999"), "time,v\n9999,9999\n10000,10000\n");
+    assert!(lab.good("schema out.tsfile -f csv --no-header").starts_with("table,data,site,TAG,STRING"));
     let ended = lab.pipe("import - --out bad.tsfile", csv + "10000,a,0.5\n");
     insta::assert_snapshot!(refusal(2, "late", &ended), @r#"stdin:10002: column v: "0.5" is not an INT64 (use --null 0.5 or --type v=DOUBLE)"#);
     assert_eq!(lab.names(), ["out.tsfile"]);

@@ -19,7 +19,7 @@ fn acknowledgements_count_rows_of_the_input() {
     {"acknowledged_rows": 25}
     "#);
     insta::assert_snapshot!(lab.good("import in.csv --store lab.tsloom --ack --batch-rows 25"), @r#"{"acknowledged_rows": 25}"#);
-    assert_eq!(lab.good("cat --store lab.tsloom").lines().count(), 26);
+    assert_eq!(lab.good("cat --store lab.tsloom -f csv").lines().count(), 26);
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn batches_before_a_bad_line_stay() {
     let lab = Lab::new().with("in.csv", rows(25) + "26,a,oops,5\n");
     let ended = lab.run("import in.csv --store lab.tsloom --ack --batch-rows 10");
     assert_eq!((ended.status, ended.stdout.lines().count()), (2, 2));
-    assert_eq!(lab.good("cat --store lab.tsloom").lines().count(), 21);
+    assert_eq!(lab.good("cat --store lab.tsloom -f csv").lines().count(), 21);
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn lines_that_were_left_out_are_rows_of_the_input() {
     {"acknowledged_rows": 4}
     {"acknowledged_rows": 5}
     "#);
-    assert_eq!(lab.good("cat --store lab.tsloom"), "time,v\n1,1\n4,4\n5,5\n");
+    assert_eq!(lab.good("cat --store lab.tsloom -f csv"), "time,v\n1,1\n4,4\n5,5\n");
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_table_that_is_there_keeps_its_types() {
         .with("anon.csv", "time,v\n3,1\n");
     lab.good("import wind.csv --store lab.tsloom");
     lab.good("import more.csv --store lab.tsloom -t Wind");
-    insta::assert_snapshot!(lab.good("cat --store lab.tsloom"), @r"
+    insta::assert_snapshot!(lab.good("cat --store lab.tsloom -f csv"), @r"
     time,site,v,w
     2,008,7.0,
     1,a,0.5,x

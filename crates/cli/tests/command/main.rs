@@ -2,11 +2,16 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 mod cat;
+mod formats;
 mod help;
 mod import_csv;
 mod import_store;
 #[cfg(unix)]
 mod interrupt;
 mod lab;
+mod pictures;
 mod quickstart;
+mod rewrite;
 mod tablet;
+mod verify;
+mod views;

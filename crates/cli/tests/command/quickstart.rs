@@ -20,6 +20,6 @@ fn tells_what_happened() {
         masked.push('\n');
     }
     insta::assert_snapshot!(masked);
-    assert!(text.lines().count() <= 30 && text.lines().all(|line| line.len() <= 110), "{text}");
+    assert!(text.lines().count() <= 32 && text.lines().all(|line| line.chars().count() <= 110), "{text}");
     assert_eq!(lab.names(), [""; 0]);
 }

@@ -8,7 +8,6 @@ use std::path::Path;
 
 use clap::Parser;
 
-use super::run;
 use crate::args::{Cli, Verb};
 use crate::failure::{Exit, Failure};
 use crate::import;
@@ -20,7 +19,7 @@ fn verb(words: &str) -> Verb {
 fn cat(path: &Path) -> Result<Vec<u8>, Failure> {
     let Verb::Cat(args) = verb(&format!("tsloom cat {} -f ndjson --schema", path.display())) else { unreachable!() };
     let mut out = Vec::new();
-    run(&args, &mut out)?;
+    super::cat(&args, &mut out)?;
     Ok(out)
 }
 

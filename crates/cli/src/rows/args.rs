@@ -1,0 +1,119 @@
+//! The flags by which `cat`, `head`, `export` and `plot` choose rows.
+
+use clap::{Args, ValueEnum};
+use tsloom::model::{CompareOp, TimeRange};
+
+use crate::args::parse_pair;
+use crate::failure::{Failure, Outcome};
+
+/// Which rows and columns.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct RowArgs {
+    /// The table; all but JSON need it when there are several
+    #[arg(short, long, value_name = "T")]
+    pub(crate) table: Option<String>,
+
+    /// The device of a tree-model file, such as root.sg.d1
+    #[arg(short, long, value_name = "ID", conflicts_with = "table")]
+    pub(crate) device: Option<String>,
+
+    /// A column, repeatable [default: all]
+    #[arg(short = 'm', long = "column", value_name = "NAME")]
+    pub(crate) column: Vec<String>,
+
+    /// Columns, separated by commas
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) columns: Vec<String>,
+
+    /// First time, included: an integer in the unit of the file, or RFC 3339
+    #[arg(long, visible_alias = "from", value_name = "T", value_parser = parse_time, allow_negative_numbers = true)]
+    pub(crate) start: Option<i64>,
+
+    /// Last time, included
+    #[arg(long, visible_alias = "to", value_name = "T", value_parser = parse_time, allow_negative_numbers = true)]
+    pub(crate) end: Option<i64>,
+
+    /// Only devices whose TAG has this value, repeatable
+    #[arg(long = "where-tag", value_name = "K=V", value_parser = parse_pair)]
+    pub(crate) where_tags: Vec<(String, String)>,
+
+    /// Only devices whose TAG meets this, repeatable; OP is eq, neq, lt, le, gt, ge, regexp, is-null or not-null
+    #[arg(long = "tag-filter", num_args = 2..=3, value_names = ["C", "OP", "V"])]
+    pub(crate) tag_filters: Vec<String>,
+
+    /// Whether all conditions on tags must hold, or any
+    #[arg(long, value_enum, default_value_t = TagMatch::All, value_name = "HOW")]
+    pub(crate) tag_match: TagMatch,
+}
+
+/// How conditions on tags are joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TagMatch {
+    /// All hold
+    All,
+    /// One holds
+    Any,
+}
+
+/// A condition on a TAG.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TagTest {
+    Compare(String, CompareOp, String),
+    Matches(String, String),
+    IsNull(String),
+    NotNull(String),
+}
+
+impl RowArgs {
+    /// The columns that are asked for; none: all.
+    pub(crate) fn wanted_columns(&self) -> Option<Vec<String>> {
+        let columns: Vec<String> = self.column.iter().chain(&self.columns).cloned().collect();
+        (!columns.is_empty()).then_some(columns)
+    }
+
+    pub(crate) fn time(&self) -> TimeRange {
+        TimeRange { start: self.start.unwrap_or(i64::MIN), end: self.end.unwrap_or(i64::MAX) }
+    }
+
+    /// The conditions on tags. Asking for them before a file is opened finds out what makes no sense.
+    pub(crate) fn tag_tests(&self) -> Outcome<Vec<TagTest>> {
+        let equals = |(name, value): &(String, String)| TagTest::Compare(name.clone(), CompareOp::Eq, value.clone());
+        let mut tests: Vec<TagTest> = self.where_tags.iter().map(equals).collect();
+        let mut words = self.tag_filters.iter();
+        while let Some(column) = words.next() {
+            tests.push(tag_test(column.clone(), &mut words)?);
+        }
+        Ok(tests)
+    }
+}
+
+fn tag_test<'a>(column: String, words: &mut impl Iterator<Item = &'a String>) -> Outcome<TagTest> {
+    let name = words.next().map_or("", String::as_str);
+    let op = match name {
+        "is-null" => return Ok(TagTest::IsNull(column)),
+        "not-null" => return Ok(TagTest::NotNull(column)),
+        "eq" => Some(CompareOp::Eq),
+        "neq" => Some(CompareOp::Ne),
+        "lt" => Some(CompareOp::Lt),
+        "le" => Some(CompareOp::Le),
+        "gt" => Some(CompareOp::Gt),
+        "ge" => Some(CompareOp::Ge),
+        "regexp" => None,
+        _ => {
+            return Err(Failure::usage(format_args!(
+                "--tag-filter {column} {name}: expected eq, neq, regexp, lt, le, gt, ge, is-null or not-null"
+            )));
+        }
+    };
+    let Some(value) = words.next() else {
+        return Err(Failure::usage(format_args!("--tag-filter {column} {name}: a value is missing")));
+    };
+    Ok(match op {
+        Some(op) => TagTest::Compare(column, op, value.clone()),
+        None => TagTest::Matches(column, value.clone()),
+    })
+}
+
+pub(crate) fn parse_time(text: &str) -> Result<i64, String> {
+    crate::text::time::parse(text).map_err(|error| error.to_string())
+}

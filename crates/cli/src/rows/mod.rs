@@ -1,0 +1,88 @@
+//! Rows: how they are chosen, and how they are printed. `cat` and `head` are nothing else.
+
+pub(crate) mod args;
+pub(crate) mod print;
+pub(crate) mod select;
+
+use std::io::Write;
+
+use clap::Args;
+
+use self::args::RowArgs;
+use self::print::{Out, PrintArgs};
+use crate::args::Source;
+use crate::failure::Outcome;
+use crate::opened::Opened;
+
+/// What `cat` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Conditions on tags hold for whole devices. Put FILE before --tag-filter.
+
+Examples:
+  tsloom cat wind.tsfile --columns power_kw,wind_speed_ms -n 10
+  tsloom cat wind.tsfile -f csv --tag-filter turbine regexp '^R807' > wind.csv
+  tsloom cat --store lab.tsloom -t wind --where-tag turbine=R80711 --start 2014-02-01T00:00:00Z -f ndjson")]
+pub(crate) struct CatArgs {
+    #[command(flatten)]
+    source: Source,
+
+    #[command(flatten)]
+    rows: RowArgs,
+
+    /// At most this many rows
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<u64>,
+
+    /// Leave out the first rows
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: u64,
+
+    #[command(flatten)]
+    print: PrintArgs,
+}
+
+/// What `head` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  tsloom head wind.tsfile --where-tag turbine=R80711")]
+pub(crate) struct HeadArgs {
+    #[command(flatten)]
+    source: Source,
+
+    #[command(flatten)]
+    rows: RowArgs,
+
+    /// At most this many rows
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    limit: u64,
+
+    /// Leave out the first rows
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: u64,
+
+    #[command(flatten)]
+    print: PrintArgs,
+}
+
+/// `tsloom cat`: rows of a TsFile or a store.
+pub(crate) fn cat(args: &CatArgs, out: &mut impl Write) -> Outcome {
+    run(&args.source, &args.rows, &args.print, (args.offset, args.limit), out)
+}
+
+/// `tsloom head`: the first rows.
+pub(crate) fn head(args: &HeadArgs, out: &mut impl Write) -> Outcome {
+    run(&args.source, &args.rows, &args.print, (args.offset, Some(args.limit)), out)
+}
+
+fn run(source: &Source, rows: &RowArgs, args: &PrintArgs, window: (u64, Option<u64>), out: &mut impl Write) -> Outcome {
+    args.check()?;
+    rows.tag_tests()?;
+    let opened = Opened::open(source)?;
+    let selected = select::select(rows, &opened)?;
+    print::print(args, &opened, &selected, window, Out { writer: out, path: None }).map(drop)
+}
+
+#[cfg(test)]
+mod tests;
