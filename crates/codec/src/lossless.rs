@@ -7,6 +7,8 @@
 //! ```text
 //! PLAIN              refused for FLOAT and DOUBLE with a NaN that is not the canonical one: only that is written
 //! GORILLA, CHIMP     refused for a column that holds the value of their end mark: other readers may stop there
+//! RLE                refused for a column with eight equal values in a row, unless all fit a byte: libtsfile takes the bytes
+//!                    of a repeated 64-bit value in the other order
 //! TS_2DIFF of        refused unless some p gives back the bits of every value as integer / 10^p; the overflow prefix is not
 //! FLOAT and DOUBLE   used, since Java of 2024 does not know it
 //! ```
@@ -72,6 +74,8 @@ fn survives(encoding: Encoding, values: ValuesRef<'_>) -> bool {
         (Encoding::Plain, ValuesRef::Double(values)) => {
             values.iter().all(|value| !value.is_nan() || value.to_bits() == CANONICAL_NAN_64)
         }
+        (Encoding::Rle, ValuesRef::Int32(values)) => no_wide_run(values, |value| (0..=0xff).contains(value)),
+        (Encoding::Rle, ValuesRef::Int64(values)) => no_wide_run(values, |value| (0..=0xff).contains(value)),
         (Encoding::Gorilla | Encoding::Chimp, ValuesRef::Int32(values)) => !values.contains(&i32::MIN),
         (Encoding::Gorilla | Encoding::Chimp, ValuesRef::Int64(values)) => !values.contains(&i64::MIN),
         (Encoding::Gorilla | Encoding::Chimp, ValuesRef::Float(values)) => {
@@ -82,4 +86,9 @@ fn survives(encoding: Encoding, values: ValuesRef<'_>) -> bool {
         }
         _ => true,
     }
+}
+
+/// RLE stores no value of several bytes as one that repeats.
+fn no_wide_run<T: PartialEq>(values: &[T], is_byte: impl Fn(&T) -> bool) -> bool {
+    values.iter().all(is_byte) || values.chunk_by(|a, b| a == b).all(|run| run.len() < 8)
 }
