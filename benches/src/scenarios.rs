@@ -1,6 +1,7 @@
 //! The registry: every scenario, by area, in the order of the reports.
 
 mod bitmap;
+mod exchange;
 mod file;
 mod memtable;
 mod page;
@@ -20,6 +21,7 @@ pub fn all() -> Vec<Scenario> {
         file::SCENARIOS,
         scan::SCENARIOS,
         store::SCENARIOS,
+        exchange::SCENARIOS,
     ]
     .concat()
 }

@@ -13,12 +13,14 @@
 
 mod connection;
 mod incoming;
+mod options;
 mod receiver;
 mod sender;
 mod stream;
 
-pub use connection::{Connection, NetOptions};
+pub use connection::Connection;
 pub use incoming::Incoming;
+pub use options::NetOptions;
 pub use receiver::{Payload, RemoteReceiver};
 pub use sender::{CancelHandle, RemoteSender};
 pub use stream::Stream;

@@ -10,7 +10,8 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use tsloom_block::BlockColumn;
 use tsloom_model::{Error, ErrorKind, Grouped, Result};
 
-use super::connection::{NetOptions, Shared, violation};
+use super::connection::{Shared, violation};
+use super::options::NetOptions;
 use crate::assembly::{Assembly, Chunks};
 use crate::block::{BlockDecoder, BlockView};
 use crate::control::{Control, Credit, Failure, Stats};
