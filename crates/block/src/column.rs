@@ -334,6 +334,26 @@ impl Column {
         }
     }
 
+    pub(crate) fn reverse(&mut self) {
+        self.values.reverse();
+        if self.has_validity {
+            let last = self.row_count().saturating_sub(1);
+            for row in 0..self.row_count() / 2 {
+                let (one, other) = (words::get(&self.validity, row), words::get(&self.validity, last - row));
+                if one != other {
+                    self.validity[row / 64] ^= 1 << (row % 64);
+                    self.validity[(last - row) / 64] ^= 1 << ((last - row) % 64);
+                }
+            }
+        }
+    }
+
+    /// Makes room for `row_count` rows in all.
+    pub(crate) fn reserve(&mut self, row_count: usize) {
+        self.values.reserve(row_count.saturating_sub(self.row_count()));
+        self.validity.reserve_exact(words::word_count(row_count).saturating_sub(self.validity.len()));
+    }
+
     pub(crate) fn clear(&mut self) {
         if cfg!(debug_assertions) {
             // What shows of it later was not written by whoever filled the block.
@@ -405,6 +425,25 @@ mod tests {
         column.truncate(2);
         assert!(column.validity().is_none());
         assert_eq!(values(&column), [Value::Int64(0), Value::Int64(1)]);
+    }
+
+    #[test]
+    fn rows_turn_round_with_their_nulls() {
+        for data_type in [DataType::Int64, DataType::Text] {
+            for count in [0, 1, 2, 63, 64, 65, 200] {
+                let mut column = Column::new("v", data_type, 0);
+                for row in 0..count {
+                    let text = format!("row {row}");
+                    let value = if data_type == DataType::Text { text.as_str().into() } else { Value::Int64(row) };
+                    assert!(column.push(if row % 3 == 1 { Value::Null } else { value }));
+                }
+                let forward = column.clone();
+                column.reverse();
+                let mut expected = values(&forward);
+                expected.reverse();
+                assert_eq!((values(&column), column.null_count()), (expected, forward.null_count()), "{data_type} {count}");
+            }
+        }
     }
 
     #[test]

@@ -29,15 +29,37 @@ pub struct Block {
     times: Vec<i64>,
     columns: Vec<Column>,
     row_budget: usize,
+    /// Rows that there is room for in all columns.
+    room: usize,
 }
 
+/// Rows that a new block has room for: what is never filled is never touched, and many devices have few rows.
+const FIRST_ROOM: usize = 64;
+
 impl Block {
-    /// An empty block with room for the rows of its layout.
+    /// An empty block. It has room for some rows and gets more as they come, up to its row budget: see
+    /// [`reserve`](Self::reserve).
     pub fn new(layout: &BlockLayout) -> Self {
+        let room = layout.row_budget.min(FIRST_ROOM);
         Self {
-            times: Vec::with_capacity(layout.row_budget),
-            columns: layout.columns.iter().map(|column| Column::new(&column.name, column.data_type, layout.row_budget)).collect(),
+            times: Vec::with_capacity(room),
+            columns: layout.columns.iter().map(|column| Column::new(&column.name, column.data_type, room)).collect(),
             row_budget: layout.row_budget,
+            room,
+        }
+    }
+
+    /// Makes room for `row_count` rows more in all columns at once, and then for at least twice as many as before: filling them
+    /// asks the allocator for nothing but the bytes of texts.
+    pub fn reserve(&mut self, row_count: usize) {
+        let needed = self.row_count().saturating_add(row_count);
+        if needed <= self.room {
+            return;
+        }
+        self.room = needed.max(self.row_budget.min(self.room.saturating_mul(2)));
+        self.times.reserve_exact(self.room - self.times.len());
+        for column in &mut self.columns {
+            column.reserve(self.room);
         }
     }
 
@@ -118,6 +140,14 @@ impl Block {
         self.row_budget == layout.row_budget
             && self.columns.len() == layout.columns.len()
             && self.columns.iter().zip(&layout.columns).all(|(column, wanted)| column.data_type() == wanted.data_type)
+    }
+
+    /// Turns the order of the rows round.
+    pub fn reverse(&mut self) {
+        self.times.reverse();
+        for column in &mut self.columns {
+            column.reverse();
+        }
     }
 
     /// True when every column has as many rows as there are times: what holds whenever a block is lent.

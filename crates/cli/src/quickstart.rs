@@ -176,7 +176,7 @@ fn file_name(folder: &Path) -> Option<String> {
 
 fn scan(store: &Store, table: &str, report: &mut Report<'_, impl Write>) -> Outcome {
     let started = Instant::now();
-    let mut scan = store.scan(table).open().map_err(Failure::unreadable)?;
+    let mut scan = store.scan(table).devices_apart(true).open().map_err(Failure::unreadable)?;
     let mut devices: Vec<(DeviceId, u64)> = Vec::new();
     while let Some(block) = scan.next_block().map_err(Failure::unreadable)? {
         let row_count = block.row_count() as u64;

@@ -16,7 +16,7 @@
 use tsloom_encoding::{ToWire, WirePut, WireReader, uvar_size, vstr_size};
 use tsloom_model::{Compression, DataType, DeviceId, Encoding, Result};
 
-use crate::{DeviceIdWire, DeviceKey, StatisticsRef, corrupt, unsupported};
+use crate::{DeviceIdWire, DeviceKey, Prefix, StatisticsRef, corrupt, unsupported};
 
 /// The byte that introduces a record of the body.
 pub mod marker {
@@ -76,16 +76,6 @@ impl SeriesType {
 
 pub(crate) fn read_data_type(code: u8, at: usize) -> Result<DataType> {
     DataType::from_code(code).ok_or_else(|| unsupported(at, format!("data type code {code} is not known")))
-}
-
-/// A name that as a rule is `expected`.
-pub(crate) fn read_name<'a>(wire: &mut WireReader<'a>, expected: &'a str) -> Result<&'a str> {
-    let mut ahead = wire.clone();
-    if ahead.vstr()? == Some(expected.as_bytes()) {
-        *wire = ahead;
-        return Ok(expected);
-    }
-    Ok(wire.vstr_present()?)
 }
 
 pub(crate) fn read_encoding(wire: &mut WireReader<'_>) -> Result<Encoding> {
@@ -159,11 +149,6 @@ pub struct ChunkHeader<'a> {
 impl<'a> ChunkHeader<'a> {
     /// Reads a chunk header, marker included.
     pub fn parse(wire: &mut WireReader<'a>) -> Result<Self> {
-        Self::parse_expecting(wire, "")
-    }
-
-    /// The same for a chunk that as a rule is of the column `expected`: that name then needs no check for UTF-8.
-    pub fn parse_expecting(wire: &mut WireReader<'a>, expected: &'a str) -> Result<Self> {
         let at = wire.position();
         let byte = wire.u8()?;
         let one_page = match byte & 0x3f {
@@ -177,7 +162,7 @@ impl<'a> ChunkHeader<'a> {
             marker::VALUE => ChunkKind::Value,
             _ => return Err(corrupt(at, format!("marker {byte:#04x} is not that of a chunk"))),
         };
-        let measurement = read_name(wire, expected)?;
+        let measurement = wire.vstr_present()?;
         let data_size = wire.uvar()?;
         let type_at = wire.position();
         let series_type = SeriesType::read(wire)?;
@@ -187,6 +172,15 @@ impl<'a> ChunkHeader<'a> {
         let compression = read_compression(wire)?;
         let encoding = read_encoding(wire)?;
         Ok(Self { kind, one_page, measurement, data_size, series_type, compression, encoding })
+    }
+
+    /// How the next header of the same column begins and ends; `None` when the name is too long to be kept.
+    /// `bytes` begin with this header.
+    pub fn frame(&self, bytes: &[u8]) -> Option<ChunkFrame> {
+        let before = 1 + vstr_size(Some(self.measurement.as_bytes()));
+        let prefix = Prefix::of(bytes.get(..before)?)?;
+        let after = [self.series_type.code(), self.compression.code(), self.encoding.code()];
+        Some(ChunkFrame { prefix, after })
     }
 
     fn marker(&self) -> u8 {
@@ -212,6 +206,29 @@ impl ToWire for ChunkHeader<'_> {
     }
 }
 
+/// A chunk header without its data size: what the headers of one column have in common from device to device.
+#[derive(Clone, Copy, Debug)]
+pub struct ChunkFrame {
+    prefix: Prefix,
+    after: [u8; 3],
+}
+
+impl ChunkFrame {
+    /// Passes over a header that has this frame and gives its data size. `None` when it has another one; the reader is then
+    /// where it was.
+    #[inline]
+    pub fn data_size(&self, wire: &mut WireReader<'_>) -> Option<u32> {
+        let mut ahead = wire.clone();
+        self.prefix.pass(&mut ahead).then_some(())?;
+        let data_size = ahead.uvar().ok()?;
+        if ahead.array::<3>().ok()? != self.after {
+            return None;
+        }
+        *wire = ahead;
+        Some(data_size)
+    }
+}
+
 /// A page header. `compressed_size` bytes of page body follow it.
 #[derive(Clone, Copy, Debug)]
 pub struct PageHeader<'a> {
@@ -225,6 +242,7 @@ pub struct PageHeader<'a> {
 
 impl<'a> PageHeader<'a> {
     /// Reads a page header of a chunk of this type. That the sizes fit what is left is the caller's to check.
+    #[inline]
     pub fn parse(wire: &mut WireReader<'a>, series_type: SeriesType, one_page: bool) -> Result<Self> {
         let uncompressed_size = wire.uvar()?;
         if uncompressed_size == 0 {

@@ -39,6 +39,7 @@ mod device;
 mod footer;
 mod header;
 mod index;
+mod prefix;
 mod schema;
 mod series;
 mod statistics;
@@ -46,10 +47,11 @@ mod statistics;
 pub use bloom::{BloomFilter, TailBytes};
 pub use device::{DeviceIdWire, DeviceKey, Segments};
 pub use footer::{Property, TableRoot, TsFileMetadata};
-pub use header::{ChunkGroupHeader, ChunkHeader, ChunkKind, OperationIndexRange, PageHeader, SeriesType, marker};
+pub use header::{ChunkFrame, ChunkGroupHeader, ChunkHeader, ChunkKind, OperationIndexRange, PageHeader, SeriesType, marker};
 pub use index::{Child, Children, IndexNode, KeyForm, NodeType, put_device_node, put_measurement_node};
+pub use prefix::Prefix;
 pub use schema::TableSchemaWire;
-pub use series::{ChunkMeta, ChunkMetas, SeriesLayout, SeriesMetadata, SeriesMetadataWire};
+pub use series::{ChunkMeta, ChunkMetas, SeriesHead, SeriesLayout, SeriesMetadata, SeriesMetadataWire};
 pub use statistics::{StatisticValues, Statistics, StatisticsRef};
 
 /// The six bytes at the start of a file (before the version) and at its very end.

@@ -17,7 +17,6 @@ use std::ops::Range;
 use tsloom_encoding::{ToWire, WirePut, WireReader, uvar_size, vstr_size};
 use tsloom_model::Result;
 
-use crate::header::read_name;
 use crate::{ChunkKind, SeriesType, Statistics, StatisticsRef, corrupt, marker};
 
 /// Where the parts of one record lie, as positions of the reader it was parsed with.
@@ -71,6 +70,34 @@ fn read_list_size(wire: &mut WireReader<'_>, many_chunks: bool) -> Result<usize>
     Ok(size)
 }
 
+/// What stands in front of the statistics of a record, besides the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeriesHead {
+    /// What the series holds.
+    pub series_type: SeriesType,
+    many_chunks: bool,
+    list_size: usize,
+}
+
+impl SeriesHead {
+    /// Reads what follows the head of a series of one chunk, when its statistics have a fixed size: the count of its values and
+    /// the offset of the chunk. `None` for any other series, and for what is wrong in any way: [`SeriesMetadata::parse_body`]
+    /// reads those, and says what is wrong.
+    #[inline]
+    pub fn only_chunk(&self, wire: &mut WireReader<'_>) -> Option<(u32, u64)> {
+        if self.many_chunks {
+            return None;
+        }
+        let mut ahead = wire.clone();
+        let count = ahead.uvar().ok()?;
+        let body = ahead.bytes(StatisticsRef::fixed_size(self.series_type)? + 8).ok()?;
+        let offset = i64::from_be_bytes(*body.last_chunk()?);
+        let offset = u64::try_from(offset).ok()?;
+        *wire = ahead;
+        Some((count, offset))
+    }
+}
+
 /// The metadata of one series, borrowed.
 #[derive(Clone, Copy, Debug)]
 pub struct SeriesMetadata<'a> {
@@ -88,15 +115,24 @@ pub struct SeriesMetadata<'a> {
 impl<'a> SeriesMetadata<'a> {
     /// Reads one record. The chunk list is passed over; [`chunks`](Self::chunks) reads it.
     pub fn parse(wire: &mut WireReader<'a>) -> Result<Self> {
-        Self::parse_expecting(wire, "")
+        let (measurement, head) = Self::parse_head(wire)?;
+        Self::parse_body(wire, measurement, head)
     }
 
-    /// The same for a series that as a rule is the column `expected`: that name then needs no check for UTF-8.
-    pub fn parse_expecting(wire: &mut WireReader<'a>, expected: &'a str) -> Result<Self> {
+    /// Reads the name and what else stands in front of the statistics. A record that begins with the very same bytes has the
+    /// same head: see [`Prefix`](crate::Prefix).
+    pub fn parse_head(wire: &mut WireReader<'a>) -> Result<(&'a str, SeriesHead)> {
         let many_chunks = read_many_chunks(wire)?;
-        let measurement = read_name(wire, expected)?;
+        let measurement = wire.vstr_present()?;
         let series_type = SeriesType::read(wire)?;
         let list_size = read_list_size(wire, many_chunks)?;
+        Ok((measurement, SeriesHead { series_type, many_chunks, list_size }))
+    }
+
+    /// Reads what follows a head.
+    #[inline]
+    pub fn parse_body(wire: &mut WireReader<'a>, measurement: &'a str, head: SeriesHead) -> Result<Self> {
+        let SeriesHead { series_type, many_chunks, list_size } = head;
         let statistics = StatisticsRef::read(wire, series_type)?;
         let chunk_list_at = wire.position();
         let chunk_list = wire.bytes(list_size)?;
@@ -109,6 +145,7 @@ impl<'a> SeriesMetadata<'a> {
     }
 
     /// The chunk of a series that has only one; `None` when there are more, or when its offset is none.
+    #[inline]
     pub fn only_chunk(&self) -> Option<ChunkMeta<'a>> {
         let offset = i64::from_be_bytes(self.chunk_list.try_into().ok().filter(|_| !self.many_chunks)?);
         Some(ChunkMeta { offset: u64::try_from(offset).ok()?, statistics: self.statistics })

@@ -55,12 +55,26 @@ impl<'a> StatisticsRef<'a> {
         Ok(Self { series_type, count, body: &rest[..rest.len() - wire.remaining()] })
     }
 
+    /// Bytes after the count; `None` when they hold texts.
+    #[inline]
+    pub(crate) const fn fixed_size(series_type: SeriesType) -> Option<usize> {
+        let values_size = match series_type {
+            SeriesType::Time | SeriesType::Value(DataType::Blob) => 0,
+            SeriesType::Value(DataType::Boolean) => 10,
+            SeriesType::Value(DataType::Int32 | DataType::Date | DataType::Float) => 24,
+            SeriesType::Value(DataType::Int64 | DataType::Timestamp | DataType::Double) => 40,
+            SeriesType::Value(DataType::Text | DataType::String) => return None,
+        };
+        Some(16 + values_size)
+    }
+
     /// What the statistics are about.
     pub fn series_type(&self) -> SeriesType {
         self.series_type
     }
 
     /// Values that are not null; rows for a time column. With 0 nothing else means anything.
+    #[inline]
     pub fn count(&self) -> u32 {
         self.count
     }
@@ -76,6 +90,7 @@ impl<'a> StatisticsRef<'a> {
     }
 
     /// From the first counted value to the last; empty when there is none.
+    #[inline]
     pub fn time_range(&self) -> TimeRange {
         if self.count == 0 { TimeRange::EMPTY } else { TimeRange { start: self.start_time(), end: self.end_time() } }
     }
@@ -110,23 +125,14 @@ impl PartialEq for StatisticsRef<'_> {
 /// Passes over everything after the count.
 #[inline]
 fn skip_body(wire: &mut WireReader<'_>, series_type: SeriesType) -> Result<(), WireError> {
-    let values_size = match series_type {
-        SeriesType::Time => 0,
-        SeriesType::Value(data_type) => match data_type {
-            DataType::Boolean => 10,
-            DataType::Int32 | DataType::Date | DataType::Float => 24,
-            DataType::Int64 | DataType::Timestamp | DataType::Double => 40,
-            DataType::Blob => 0,
-            DataType::Text | DataType::String => {
-                wire.skip(16)?;
-                for _ in 0..if data_type == DataType::Text { 2 } else { 4 } {
-                    wire.ibin()?;
-                }
-                return Ok(());
-            }
-        },
-    };
-    wire.skip(16 + values_size).map_err(|error: Truncated| error.into())
+    if let Some(size) = StatisticsRef::fixed_size(series_type) {
+        return wire.skip(size).map_err(|error: Truncated| error.into());
+    }
+    wire.skip(16)?;
+    for _ in 0..if series_type == SeriesType::Value(DataType::Text) { 2 } else { 4 } {
+        wire.ibin()?;
+    }
+    Ok(())
 }
 
 fn read_values<'a>(wire: &mut WireReader<'a>, series_type: SeriesType) -> Result<StatisticValues<'a>, WireError> {

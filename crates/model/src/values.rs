@@ -294,6 +294,34 @@ impl Values {
         }
     }
 
+    /// Turns the order round.
+    pub fn reverse(&mut self) {
+        match self {
+            Self::Boolean(values) => values.reverse(),
+            Self::Int32(values) => values.reverse(),
+            Self::Int64(values) => values.reverse(),
+            Self::Float(values) => values.reverse(),
+            Self::Double(values) => values.reverse(),
+            Self::Text(values) => {
+                let mut turned = TextValues::with_capacity(values.len(), values.as_text().byte_count());
+                (0..values.len()).rev().for_each(|index| turned.push(values.as_text().get(index)));
+                *values = turned;
+            }
+        }
+    }
+
+    /// Makes room for exactly `count` values more (text: offsets only).
+    pub fn reserve(&mut self, count: usize) {
+        match self {
+            Self::Boolean(values) => values.reserve_exact(count),
+            Self::Int32(values) => values.reserve_exact(count),
+            Self::Int64(values) => values.reserve_exact(count),
+            Self::Float(values) => values.reserve_exact(count),
+            Self::Double(values) => values.reserve_exact(count),
+            Self::Text(values) => values.offsets.reserve_exact(count),
+        }
+    }
+
     /// Number of values.
     pub fn len(&self) -> usize {
         each!(self, values => values.len())

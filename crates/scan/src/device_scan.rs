@@ -10,7 +10,7 @@ use tsloom_model::{ColumnSchema, DeviceId, Error, ErrorKind, Result, TableSchema
 
 use crate::devices::{DeviceEntry, DeviceList, list_file};
 use crate::reads::{ByteRange, FileIo};
-use crate::{ScanRequest, ScanStats, TableScan};
+use crate::{Order, ScanRequest, ScanStats, TableScan};
 
 /// Rows of tree-model devices, ordered by device and time, in blocks that are lent one after the other.
 ///
@@ -96,7 +96,10 @@ impl<R: ReadAt> DeviceScan<R> {
     /// Has the inner scan read the next device that has wanted columns. False when there is none.
     fn turn_to_next(&mut self) -> Result<bool> {
         while self.next_device < self.devices.len() {
-            let device = self.next_device;
+            let device = match self.request.order {
+                Order::Ascending => self.next_device,
+                Order::Descending => self.devices.len() - 1 - self.next_device,
+            };
             self.next_device += 1;
             let schema = self.schema_of(device)?;
             let Some(columns) = self.wanted_columns(&schema) else { continue };

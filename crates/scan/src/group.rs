@@ -4,26 +4,24 @@
 use std::ops::Range;
 
 use tsloom_block::Block;
-use tsloom_encoding::WireReader;
 use tsloom_file::ReadOptions;
-use tsloom_format::{ChunkHeader, ChunkKind, PageHeader, SeriesType};
+use tsloom_format::ChunkKind;
 use tsloom_io::ReadAt;
-use tsloom_model::{
-    ColumnBounds, Compression, DataType, Encoding, Error, ErrorKind, FileOffset, Grouped, Result, TimeRange, TimeRanges,
-    ValueRange,
-};
-use tsloom_page_reader::{PageBody, PageReader, ValuePage};
+use tsloom_model::{ColumnBounds, Error, ErrorKind, Grouped, Result, TimeRange, TimeRanges, ValueRange};
+use tsloom_page_reader::PageReader;
 
+use crate::chunk::Chunk;
 use crate::filter::{ALL_NULL, RowTest, bounds_of};
-use crate::plan::{ChunkPlace, FilePlan, Group};
+use crate::plan::{FilePlan, Group};
 use crate::projection::FieldColumn;
-use crate::reads::{FileIo, Pieces};
+use crate::reads::{ByteRange, FileIo, Pieces};
 use crate::window::RowWindow;
 
-/// Bytes of neighbouring groups that are read at once. One group alone may have more.
-const UNIT_SIZE_MAX: u64 = 2 << 20;
-/// Bytes of a chunk header besides the name: marker, two varints, three codes.
-const HEADER_SIZE_MAX: u64 = 1 + 5 + 5 + 3;
+/// Bytes of neighbouring groups that are read at once. One group alone may have more. What was read is still in the cache of the
+/// core when it is decoded.
+const UNIT_SIZE_MAX: u64 = 256 << 10;
+/// A group of which only some rows are wanted is read page by page when it has more bytes than this.
+const SPARSE_SIZE_MIN: u64 = 64 << 10;
 
 /// Reads chunk groups, one after the other, and keeps its buffers.
 pub(crate) struct GroupReader {
@@ -36,6 +34,8 @@ pub(crate) struct GroupReader {
     /// The field whose values are in the same chunk; `None` in an aligned device.
     plain: Option<usize>,
     chunks: Vec<Chunk>,
+    /// Only headers of the open group are read, and the bodies of those pages that are wanted.
+    is_sparse: bool,
     /// The open group: rows and times as its metadata say.
     row_count: u64,
     times: TimeRange,
@@ -44,50 +44,6 @@ pub(crate) struct GroupReader {
     last_time: Option<i64>,
     pub(crate) pages_decoded: u64,
     pub(crate) pages_pruned: u64,
-}
-
-/// A chunk in the buffer, and how far its pages have been passed.
-#[derive(Clone, Copy, Debug)]
-struct Chunk {
-    /// Where the current page header begins in the buffer, the next one, and where the chunk ends.
-    header_at: usize,
-    at: usize,
-    end: usize,
-    /// What to add to a position in the buffer to have it in the file.
-    base: u64,
-    series_type: SeriesType,
-    compression: Compression,
-    encoding: Encoding,
-    one_page: bool,
-    /// Without a page, every row is null.
-    has_pages: bool,
-    /// The current page.
-    page: Page,
-}
-
-/// A page body in the buffer; empty when every row is null.
-#[derive(Clone, Copy, Debug, Default)]
-struct Page {
-    at: usize,
-    size: usize,
-    uncompressed_size: u32,
-}
-
-impl Default for Chunk {
-    fn default() -> Self {
-        Self {
-            header_at: 0,
-            at: 0,
-            end: 0,
-            base: 0,
-            series_type: SeriesType::Time,
-            compression: Compression::Uncompressed,
-            encoding: Encoding::Plain,
-            one_page: true,
-            has_pages: false,
-            page: Page::default(),
-        }
-    }
 }
 
 impl GroupReader {
@@ -99,6 +55,7 @@ impl GroupReader {
             time: Chunk::default(),
             plain: None,
             chunks: Vec::new(),
+            is_sparse: false,
             row_count: 0,
             times: TimeRange::EMPTY,
             rows_seen: 0,
@@ -111,38 +68,49 @@ impl GroupReader {
     /// Forgets what was loaded: the plan is about to be another one.
     pub(crate) fn forget(&mut self) {
         self.unit = (0, 0..0);
+        self.chunks.clear();
     }
 
     /// Opens a group of the plan. Reads it when it is not there yet, and with it the ones after it until there are `rows_ahead` rows.
+    /// When only `some_rows` of it are wanted, its pages are read one by one.
     pub(crate) fn open<R: ReadAt>(
         &mut self,
         group: usize,
+        some_rows: bool,
         rows_ahead: u64,
         plan: &FilePlan,
         fields: &[FieldColumn],
         file: &mut FileIo<R>,
     ) -> Result<()> {
-        if self.unit.0 != plan.batch() || !self.unit.1.contains(&group) {
+        let meta = &plan.groups()[group];
+        let is_loaded = self.unit.0 == plan.batch() && self.unit.1.contains(&group);
+        self.is_sparse = some_rows && meta.size > SPARSE_SIZE_MIN && !is_loaded;
+        if self.is_sparse {
+            self.unit = (plan.batch(), 0..0);
+            self.pieces.clear();
+        } else if !is_loaded {
             self.load(group, rows_ahead, plan, file)?;
         }
-        let meta = &plan.groups()[group];
         (self.row_count, self.times) = (meta.row_count, meta.times);
         (self.rows_seen, self.last_time) = (0, None);
         self.plain = meta.field;
-        self.chunks.clear();
-        if let Some(field) = self.plain_field(fields) {
-            let name = &field.name;
-            self.time = self.open_chunk(meta.time, ChunkKind::Plain, name, file).map_err(|error| error.in_column(name))?;
-            return Ok(());
+        let (pieces, is_sparse) = (&mut self.pieces, self.is_sparse);
+        if let Some(field) = plain_field(self.plain, fields) {
+            self.chunks.clear();
+            let opened = self.time.open(meta.time.range, ChunkKind::Plain, &field.name, is_sparse, pieces, file);
+            return opened.map_err(|error| error.in_column(&field.name));
         }
-        self.time = self.open_chunk(meta.time, ChunkKind::Time, "", file)?;
-        for (place, field) in plan.chunks_of(group).iter().zip(fields) {
-            let chunk = if place.is_absent() {
-                Chunk::default()
-            } else {
-                self.open_chunk(*place, ChunkKind::Value, &field.name, file).map_err(|error| error.in_column(&field.name))?
-            };
-            self.chunks.push(chunk);
+        if is_sparse || !self.time.open_like_before(meta.time.range, ChunkKind::Time, pieces) {
+            self.time.open(meta.time.range, ChunkKind::Time, "", is_sparse, pieces, file)?;
+        }
+        self.chunks.resize_with(fields.len(), Chunk::default);
+        for ((chunk, place), field) in self.chunks.iter_mut().zip(plan.chunks_of(group)).zip(fields) {
+            if place.is_absent() {
+                chunk.close();
+            } else if is_sparse || !chunk.open_like_before(place.range, ChunkKind::Value, pieces) {
+                let opened = chunk.open(place.range, ChunkKind::Value, &field.name, is_sparse, pieces, file);
+                opened.map_err(|error| error.in_column(&field.name))?;
+            }
         }
         Ok(())
     }
@@ -158,102 +126,53 @@ impl GroupReader {
         };
         let end = group + plan.groups()[group..].iter().take_while(fits).count();
         self.pieces.clear();
-        self.pieces.load_sorted(
-            (group..end).flat_map(|group| {
-                let time = std::iter::once(&plan.groups()[group].time);
-                time.chain(plan.chunks_of(group)).filter(|place| !place.is_absent()).map(|place| place.range)
-            }),
-            file,
-        )?;
+        for index in group..end {
+            let meta = &plan.groups()[index];
+            let start = meta.time.range.start;
+            if meta.is_whole {
+                self.pieces.want(ByteRange { start, end: start + meta.size });
+            } else {
+                let places = std::iter::once(&meta.time).chain(plan.chunks_of(index));
+                places.filter(|place| !place.is_absent()).for_each(|place| self.pieces.want(place.range));
+            }
+        }
+        self.pieces.load_wanted(file)?;
         self.unit.1 = group..end;
         Ok(())
     }
 
-    /// The field whose values are in the same chunk as the times.
-    fn plain_field<'a>(&self, fields: &'a [FieldColumn]) -> Option<&'a FieldColumn> {
-        let plain = self.plain?;
-        fields.iter().find(|field| field.index == plain)
-    }
-
-    fn open_chunk<R: ReadAt>(&mut self, place: ChunkPlace, kind: ChunkKind, name: &str, file: &mut FileIo<R>) -> Result<Chunk> {
-        let offset = place.range.start;
-        let left = file.reader.body_end().saturating_sub(offset);
-        let in_header = |error: Error| error.at(FileOffset::new(offset)).in_place("chunk header");
-        // The header is at most so long; as a rule less, and the chunk may even end before.
-        let prefix_size_max = (HEADER_SIZE_MAX + name.len() as u64).min(left);
-        let mut prefix_size = place.range.size().min(left).max(1);
-        let (at, header, header_size) = loop {
-            let at = self.pieces.ensure(offset, prefix_size, file)?;
-            let bytes = &self.pieces.bytes()[at..at + prefix_size as usize];
-            let mut wire = WireReader::with_base(bytes, offset as usize);
-            match ChunkHeader::parse_expecting(&mut wire, name) {
-                Err(error) if error.kind() == ErrorKind::Truncated && prefix_size < prefix_size_max => {
-                    prefix_size = prefix_size_max;
-                }
-                Err(error) => return Err(in_header(error)),
-                Ok(header) => break (at, header, wire.position() as u64 - offset),
-            }
-        };
-        if !std::ptr::eq(header.measurement, name) && header.measurement != name {
-            let message = format!("the chunk is of column {:?}", header.measurement);
-            return Err(in_header(Error::new(ErrorKind::Corrupt, message)));
-        }
-        let data_size = u64::from(header.data_size);
-        if header_size + data_size > left {
-            let message =
-                format!("data size {} goes past the end of the body ({} bytes left)", Grouped(data_size), Grouped(left));
-            return Err(in_header(Error::new(ErrorKind::Corrupt, message)));
-        }
-        let mut chunk = Chunk {
-            series_type: header.series_type,
-            compression: header.compression,
-            encoding: header.encoding,
-            one_page: header.one_page,
-            has_pages: data_size > 0,
-            ..Chunk::default()
-        };
-        if header.kind != kind {
-            return Err(in_header(Error::new(ErrorKind::Corrupt, "the marker is of another kind of chunk")));
-        }
-        let at = if header_size + data_size <= prefix_size {
-            at
-        } else {
-            self.pieces.ensure(offset, header_size + data_size, file)?
-        };
-        chunk.base = offset.wrapping_sub(at as u64);
-        chunk.at = at + header_size as usize;
-        chunk.end = chunk.at + data_size as usize;
-        Ok(chunk)
-    }
-
     /// Goes on to the next page set of the open group that has wanted rows, and selects them. False at the end of the group.
-    pub(crate) fn next_page_set(
+    pub(crate) fn next_page_set<R: ReadAt>(
         &mut self,
         window: &mut RowWindow,
         fields: &[FieldColumn],
         test: Option<&RowTest>,
+        file: &mut FileIo<R>,
     ) -> Result<bool> {
         loop {
-            let bytes = self.pieces.bytes();
-            if self.time.at == self.time.end {
+            if self.time.is_at_end() {
                 self.check_end(fields)?;
                 return Ok(false);
             }
-            let at = self.time.file_offset(self.time.at);
+            // Nothing behind is wanted, so it is not even looked at.
+            if self.is_sparse && self.last_time.is_some_and(|last| last >= window.times().end) {
+                return Ok(false);
+            }
+            let at = self.time.offset();
             let refuse = |message: String| Error::new(ErrorKind::Corrupt, message).at(at).in_place("time page");
-            let header = self.time.next_page(bytes)?;
-            for (chunk, field) in self.chunks.iter_mut().zip(fields).filter(|(chunk, _)| chunk.has_pages) {
-                if chunk.at == chunk.end {
+            let header = self.time.next_page(&mut self.pieces, file)?;
+            for (chunk, field) in self.chunks.iter_mut().zip(fields).filter(|(chunk, _)| chunk.has_pages()) {
+                if chunk.is_at_end() {
                     let message = "the value chunk has fewer pages than the time chunk";
-                    let error = Error::new(ErrorKind::Corrupt, message).at(chunk.file_offset(chunk.at)).in_place("page header");
+                    let error = Error::new(ErrorKind::Corrupt, message).at(chunk.offset()).in_place("page header");
                     return Err(error.in_column(&field.name));
                 }
-                chunk.next_page(bytes).map_err(|error| error.in_column(&field.name))?;
+                chunk.next_page(&mut self.pieces, file).map_err(|error| error.in_column(&field.name))?;
             }
             let (row_count, times) = match header {
                 Some(of_page) => of_page,
-                None if self.time.page.uncompressed_size == 0 => continue, // no rows
-                None if self.time.one_page => (self.row_count, self.times),
+                None if self.time.page_is_empty() => continue, // no rows
+                None if self.time.has_one_page() => (self.row_count, self.times),
                 None => return Err(refuse("a page among many has no statistics".to_owned())),
             };
             if row_count == 0 {
@@ -268,12 +187,13 @@ impl GroupReader {
             self.rows_seen += row_count;
             let is_ruled_out = test.is_some_and(|test| self.is_ruled_out(test, fields, row_count));
             if is_ruled_out || window.passes_over(row_count, times) {
-                self.pages_pruned += 1 + self.chunks.iter().filter(|chunk| chunk.page.uncompressed_size > 0).count() as u64;
+                self.pages_pruned += 1 + self.chunks.iter().filter(|chunk| !chunk.page_is_empty()).count() as u64;
                 continue;
             }
             self.pages_decoded += 1;
-            let body = self.time.body(bytes);
-            match self.plain_field(fields) {
+            self.time.load_page(&mut self.pieces, file)?;
+            let body = self.time.body(self.pieces.bytes());
+            match plain_field(self.plain, fields) {
                 None => self.pages.open(&body, row_count, times)?,
                 Some(field) => {
                     self.pages.open_plain(&body, row_count, times).map_err(|error| error.in_column(&field.name))?;
@@ -282,6 +202,9 @@ impl GroupReader {
             self.pages.select_times(window.times());
             window.take(&mut self.pages);
             if self.pages.selected_count() > 0 {
+                for (chunk, field) in self.chunks.iter_mut().zip(fields).filter(|(chunk, _)| chunk.has_pages()) {
+                    chunk.load_page(&mut self.pieces, file).map_err(|error| error.in_column(&field.name))?;
+                }
                 return Ok(true);
             }
         }
@@ -293,26 +216,25 @@ impl GroupReader {
         let bytes = self.pieces.bytes();
         test.rules_out(&|position| {
             let is_asked = |field: &FieldColumn| field.test_position == Some(position);
-            let chunk = match self.plain_field(fields) {
+            let chunk = match plain_field(self.plain, fields) {
                 Some(field) => Some(&self.time).filter(|_| is_asked(field)),
                 None => self.chunks.iter().zip(fields).find(|(_, field)| is_asked(field)).map(|(chunk, _)| chunk),
             };
             let Some(chunk) = chunk else { return ALL_NULL };
-            if chunk.page.uncompressed_size == 0 {
+            if chunk.page_is_empty() {
                 return ALL_NULL;
             }
-            let mut wire = WireReader::new(&bytes[chunk.header_at..chunk.end]);
-            match PageHeader::parse(&mut wire, chunk.series_type, chunk.one_page) {
-                Ok(PageHeader { statistics: Some(statistics), .. }) => bounds_of(&statistics, row_count),
-                _ => ColumnBounds { has_null: true, has_value: true, range: ValueRange::Unknown },
+            match chunk.page_statistics(bytes) {
+                Some(statistics) => bounds_of(&statistics, row_count),
+                None => ColumnBounds { has_null: true, has_value: true, range: ValueRange::Unknown },
             }
         })
     }
 
     fn check_end(&self, fields: &[FieldColumn]) -> Result<()> {
-        if let Some((chunk, field)) = self.chunks.iter().zip(fields).find(|(chunk, _)| chunk.at != chunk.end) {
+        if let Some((chunk, field)) = self.chunks.iter().zip(fields).find(|(chunk, _)| !chunk.is_at_end()) {
             let message = "the value chunk has more pages than the time chunk";
-            let error = Error::new(ErrorKind::Corrupt, message).at(chunk.file_offset(chunk.at)).in_place("page header");
+            let error = Error::new(ErrorKind::Corrupt, message).at(chunk.offset()).in_place("page header");
             return Err(error.in_column(&field.name));
         }
         if self.rows_seen != self.row_count {
@@ -321,7 +243,7 @@ impl GroupReader {
                 Grouped(self.rows_seen),
                 Grouped(self.row_count)
             );
-            return Err(Error::new(ErrorKind::Corrupt, message).at(self.time.file_offset(self.time.end)).in_place("time chunk"));
+            return Err(Error::new(ErrorKind::Corrupt, message).at(self.time.offset()).in_place("time chunk"));
         }
         Ok(())
     }
@@ -365,47 +287,8 @@ impl GroupReader {
     }
 }
 
-impl Chunk {
-    /// Reads the next page header. Gives row count and times when it has statistics.
-    fn next_page(&mut self, bytes: &[u8]) -> Result<Option<(u64, TimeRange)>> {
-        let start = self.at;
-        self.header_at = start;
-        let at = self.file_offset(start);
-        let refuse = |message: String| Error::new(ErrorKind::Corrupt, message).at(at).in_place("page header");
-        let mut wire = WireReader::with_base(&bytes[start..self.end], at.get() as usize);
-        let header = PageHeader::parse(&mut wire, self.series_type, self.one_page)
-            .map_err(|error| error.at(at).in_place("page header"))?;
-        let left = wire.remaining();
-        let size = header.compressed_size as usize;
-        if size > left {
-            let (size, left) = (Grouped(size as u64), Grouped(left as u64));
-            return Err(refuse(format!("compressed size {size} is past the end of the chunk ({left} bytes left)")));
-        }
-        self.page = Page { at: self.end - left, size, uncompressed_size: header.uncompressed_size };
-        self.at = self.page.at + size;
-        if self.one_page && self.at != self.end {
-            return Err(refuse(format!("{} bytes follow the only page of the chunk", Grouped((self.end - self.at) as u64))));
-        }
-        Ok(header.statistics.map(|statistics| (u64::from(statistics.count()), statistics.time_range())))
-    }
-
-    fn body<'a>(&self, bytes: &'a [u8]) -> PageBody<'a> {
-        PageBody {
-            bytes: &bytes[self.page.at..self.page.at + self.page.size],
-            uncompressed_size: u64::from(self.page.uncompressed_size),
-            compression: self.compression,
-            encoding: self.encoding,
-            offset: self.file_offset(self.page.at),
-        }
-    }
-
-    /// The current page, unless all of its rows are null.
-    fn value_page<'a>(&self, bytes: &'a [u8]) -> Option<ValuePage<'a>> {
-        let data_type: DataType = self.series_type.data_type()?;
-        (self.page.uncompressed_size > 0).then(|| ValuePage { body: self.body(bytes), data_type })
-    }
-
-    fn file_offset(&self, at: usize) -> FileOffset {
-        FileOffset::new(self.base.wrapping_add(at as u64))
-    }
+/// The field whose values are in the same chunk as the times.
+fn plain_field(plain: Option<usize>, fields: &[FieldColumn]) -> Option<&FieldColumn> {
+    let plain = plain?;
+    fields.iter().find(|field| field.index == plain)
 }

@@ -9,13 +9,14 @@
 //!             └─ memtable: cursor of the device ─▶ row slices ────────────────┴─▶ time order ─▶ the lent block
 //! ```
 //!
-//! Invariants: rows come by (device, time); nothing is read of a device whose tags do not meet the filter; chunks and pages that cannot
+//! Invariants: rows come by (device, time), or in the reverse order; nothing is read of a device whose tags do not meet the filter; chunks and pages that cannot
 //! hold a wanted time are not read or not decoded; after the first devices of a shape the scan allocates nothing; [`ScanStats`] counts
 //! what was done.
 //!
 //! Start at [`TableScan`], or for devices of the tree model at [`DeviceScan`].
 #![forbid(unsafe_code)]
 
+mod chunk;
 mod device_scan;
 mod devices;
 mod filter;
@@ -31,6 +32,6 @@ mod stats;
 mod window;
 
 pub use device_scan::DeviceScan;
-pub use request::{ScanRequest, Source};
+pub use request::{Order, ScanRequest, Source};
 pub use scan::TableScan;
 pub use stats::ScanStats;

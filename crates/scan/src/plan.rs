@@ -24,7 +24,7 @@ use crate::projection::FieldColumn;
 use crate::reads::{ByteRange, FileIo, Pieces};
 
 /// Bytes of measurement roots, and of series metadata, that are taken at once. One device alone may have more.
-const BATCH_SIZE_MAX: u64 = 1 << 20;
+const BATCH_SIZE_MAX: u64 = 256 << 10;
 /// Places of chunks in one plan, absent ones included: 256 MiB of them. A device with more chunk groups times columns is read in time
 /// ranges or with fewer columns.
 const PLACE_COUNT_MAX: usize = 16 << 20;
@@ -54,6 +54,8 @@ pub(crate) struct Group {
     pub(crate) times: TimeRange,
     /// Bytes that are needed of it.
     pub(crate) size: u64,
+    /// It is all that lies behind the start of its time chunk, for `size` bytes.
+    pub(crate) is_whole: bool,
     /// Which of its places lies last: a field, or `field_count` for the time chunk. Where that one ends is a guess.
     last: usize,
     /// Where its places begin; a group of one column has none.
@@ -151,6 +153,7 @@ impl FilePlan {
 
     /// Forgets its devices, for others with so many fields, and keeps its buffers.
     pub(crate) fn restart(&mut self, field_count: usize, test_count: usize, file_size: u64) {
+        self.scratch.forget();
         self.nodes.clear();
         self.bytes_left = file_size;
         (self.node_batch, self.group_batch) = (0..0, 0..0);

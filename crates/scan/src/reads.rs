@@ -89,7 +89,7 @@ pub(crate) struct Pieces {
     pieces: Vec<Piece>,
     /// The piece that was asked for last.
     last: Cell<usize>,
-    /// Ranges that are being sorted.
+    /// Ranges that were noted and not read yet.
     ranges: Vec<ByteRange>,
 }
 
@@ -105,6 +105,7 @@ impl Pieces {
     pub(crate) fn clear(&mut self) {
         self.buffer.used = 0;
         self.pieces.clear();
+        self.ranges.clear();
         self.last.set(0);
     }
 
@@ -125,17 +126,26 @@ impl Pieces {
         self.read(current, file)
     }
 
-    /// Reads these ranges, in the order of the file; empty ones are left out.
-    pub(crate) fn load_sorted<R: ReadAt>(&mut self, ranges: impl Iterator<Item = ByteRange>, file: &mut FileIo<R>) -> Result<()> {
+    /// Notes a range for [`load_wanted`](Self::load_wanted).
+    pub(crate) fn want(&mut self, range: ByteRange) {
+        self.ranges.push(range);
+    }
+
+    /// Reads the ranges that were noted, in the order of the file.
+    pub(crate) fn load_wanted<R: ReadAt>(&mut self, file: &mut FileIo<R>) -> Result<()> {
         let mut sorted = std::mem::take(&mut self.ranges);
-        sorted.clear();
-        sorted.extend(ranges.filter(|range| range.size() > 0));
         if !sorted.is_sorted_by_key(|range| range.start) {
             sorted.sort_unstable_by_key(|range| range.start);
         }
-        let outcome = self.load(sorted.iter().copied(), file);
+        let outcome = self.load(sorted.iter().copied().filter(|range| range.size() > 0), file);
+        sorted.clear();
         self.ranges = sorted;
         outcome
+    }
+
+    /// Reads one range behind everything else, for whoever keeps the place that comes back.
+    pub(crate) fn append<R: ReadAt>(&mut self, range: ByteRange, file: &mut FileIo<R>) -> Result<usize> {
+        file.read(range, &mut self.buffer)
     }
 
     fn read<R: ReadAt>(&mut self, range: ByteRange, file: &mut FileIo<R>) -> Result<()> {
@@ -157,7 +167,8 @@ impl Pieces {
     }
 
     /// Where a range begins in the buffer, if one piece holds it whole.
-    fn locate(&self, range: ByteRange) -> Option<usize> {
+    #[inline]
+    pub(crate) fn locate(&self, range: ByteRange) -> Option<usize> {
         let holds = |piece: &Piece| piece.range.start <= range.start && range.end <= piece.range.end;
         let mut index = self.last.get();
         if !self.pieces.get(index).is_some_and(holds) {

@@ -17,6 +17,17 @@ pub enum Source<R: ReadAt = File> {
     Memtable(MemtableSnapshot),
 }
 
+/// The order of rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// By device, then time.
+    #[default]
+    Ascending,
+    /// The reverse: the last device first, and of each device the latest time. Rows of chunk groups whose times overlap are
+    /// held in memory together, of others one group at a time.
+    Descending,
+}
+
 /// Which columns and rows of a table a scan gives.
 ///
 /// ```
@@ -40,8 +51,12 @@ pub struct ScanRequest {
     pub row_policy: RowPolicy,
     /// Statistics of chunks and pages may rule out what cannot meet `values`. Off, every page is decoded: for tests and doubts.
     pub prune: bool,
+    /// In which order rows come.
+    pub order: Order,
     /// At most so many rows in a block.
     pub row_budget: usize,
+    /// A block ends where a device ends. Off, small devices share one.
+    pub devices_apart: bool,
     /// Leave out so many rows of the answer first.
     pub offset: u64,
     /// Give at most so many rows in all.
@@ -58,7 +73,9 @@ impl Default for ScanRequest {
             values: None,
             row_policy: RowPolicy::KeepAllNull,
             prune: true,
+            order: Order::Ascending,
             row_budget: 10_000,
+            devices_apart: false,
             offset: 0,
             limit: None,
         }
@@ -110,6 +127,20 @@ impl ScanRequest {
     #[must_use]
     pub fn prune(mut self, prune: bool) -> Self {
         self.prune = prune;
+        self
+    }
+
+    /// In which order rows come; offset and limit count in it.
+    #[must_use]
+    pub fn order(mut self, order: Order) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// Whether each block has rows of one device only.
+    #[must_use]
+    pub fn devices_apart(mut self, apart: bool) -> Self {
+        self.devices_apart = apart;
         self
     }
 

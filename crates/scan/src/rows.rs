@@ -61,7 +61,6 @@ struct Stage {
 }
 
 /// Reads one device after the other and keeps its buffers.
-#[derive(Default)]
 pub(crate) struct DeviceRows {
     parts: Vec<Part>,
     cursors: Vec<DeviceCursor>,
@@ -73,6 +72,8 @@ pub(crate) struct DeviceRows {
     /// The runs that have the least time, while they are merged, and which of them has which field.
     same_time: Vec<usize>,
     owners: Vec<Owner>,
+    /// Of rows in descending order.
+    descending: Option<Descending>,
 }
 
 /// Which of several runs has a field.
@@ -83,13 +84,44 @@ enum Owner {
     Several,
 }
 
+/// Clusters are read in ascending order, one at a time, and given from their last row on.
+struct Descending {
+    /// The clusters that are still to be read; the last comes first.
+    clusters: Vec<Range<usize>>,
+    /// The rows of a cluster, latest first, and how many of them were given or left out.
+    rows: Block,
+    at: usize,
+}
+
+impl Descending {
+    fn new() -> Self {
+        Self { clusters: Vec::new(), rows: no_columns(), at: 0 }
+    }
+}
+
 impl DeviceRows {
+    pub(crate) fn new(is_descending: bool) -> Self {
+        Self {
+            parts: Vec::new(),
+            cursors: Vec::new(),
+            cluster: 0..0,
+            runs: Vec::new(),
+            run_count: 0,
+            same_time: Vec::new(),
+            owners: Vec::new(),
+            descending: is_descending.then(Descending::new),
+        }
+    }
+
     /// Forgets its blocks: those to come have other columns.
     pub(crate) fn forget(&mut self) {
         self.runs.clear();
         self.run_count = 0;
         self.parts.clear();
         self.cluster = 0..0;
+        if let Some(descending) = &mut self.descending {
+            *descending = Descending::new();
+        }
     }
 
     /// Takes up a device. `entries` say which sources have it, oldest first.
@@ -127,6 +159,16 @@ impl DeviceRows {
         if !self.parts.is_sorted_by_key(|part| part.times.start) {
             self.parts.sort_by_key(|part| part.times.start);
         }
+        if let Some(descending) = &mut self.descending {
+            descending.clusters.clear();
+            descending.rows.clear();
+            descending.at = 0;
+            let mut start = 0;
+            while let Some(cluster) = cluster_from(&self.parts, start) {
+                start = cluster.end;
+                descending.clusters.push(cluster);
+            }
+        }
         Ok(())
     }
 
@@ -139,38 +181,86 @@ impl DeviceRows {
         out: &mut Block,
         room: usize,
     ) -> Result<Step> {
+        if let Some(mut descending) = self.descending.take() {
+            let outcome = self.next_descending(&mut descending, sources, projection, window, out, room);
+            self.descending = Some(descending);
+            return outcome;
+        }
         loop {
-            if self.run_count == 0 && !self.next_cluster(sources) {
-                return Ok(Step::End);
+            if self.run_count == 0 {
+                let Some(cluster) = cluster_from(&self.parts, self.cluster.end) else { return Ok(Step::End) };
+                self.take_up(cluster, sources);
             }
-            let mut merge = Merge {
-                parts: &self.parts,
-                cursors: &mut self.cursors,
-                runs: &mut self.runs[..self.run_count],
-                sources,
-                projection,
-                same_time: &mut self.same_time,
-                owners: &mut self.owners,
-            };
-            let step = if self.run_count == 1 { merge.stream(window, out, room)? } else { merge.merge(window, out, room)? };
+            let step = self.next_of_cluster(sources, projection, window, out, room)?;
             if step != Step::End {
                 return Ok(step);
             }
-            self.run_count = 0;
         }
     }
 
-    /// Finds the next parts that overlap and makes runs of them.
-    fn next_cluster<R: ReadAt>(&mut self, sources: &mut [OpenSource<R>]) -> bool {
-        let start = self.cluster.end;
-        let Some(first) = self.parts.get(start) else { return false };
-        let mut last_time = first.times.end;
-        let mut end = start + 1;
-        while let Some(part) = self.parts.get(end).filter(|part| part.times.start <= last_time) {
-            last_time = last_time.max(part.times.end);
-            end += 1;
+    fn next_descending<R: ReadAt>(
+        &mut self,
+        descending: &mut Descending,
+        sources: &mut [OpenSource<R>],
+        projection: &Projection,
+        window: &mut RowWindow,
+        out: &mut Block,
+        room: usize,
+    ) -> Result<Step> {
+        loop {
+            let left = descending.rows.row_count() - descending.at;
+            if left > 0 {
+                let (skipped, given) = window.take_rows_into(left, room);
+                give(&descending.rows, descending.at + skipped, given, projection, out);
+                descending.at += skipped + given;
+                if given > 0 {
+                    return Ok(Step::Rows);
+                }
+            }
+            if window.is_done() {
+                return Ok(Step::End);
+            }
+            let Some(cluster) = descending.clusters.pop() else { return Ok(Step::End) };
+            self.take_up(cluster, sources);
+            empty(&mut descending.rows, &projection.work_layout);
+            descending.at = 0;
+            // Rows are counted in the order in which they are given.
+            let mut all = window.of_times();
+            while self.next_of_cluster(sources, projection, &mut all, &mut descending.rows, usize::MAX)? != Step::End {}
+            descending.rows.reverse();
         }
-        self.cluster = start..end;
+    }
+
+    /// Appends the next rows of the cluster that was taken up.
+    fn next_of_cluster<R: ReadAt>(
+        &mut self,
+        sources: &mut [OpenSource<R>],
+        projection: &Projection,
+        window: &mut RowWindow,
+        out: &mut Block,
+        room: usize,
+    ) -> Result<Step> {
+        let mut merge = Merge {
+            parts: &self.parts,
+            cursors: &mut self.cursors,
+            runs: &mut self.runs[..self.run_count],
+            sources,
+            projection,
+            same_time: &mut self.same_time,
+            owners: &mut self.owners,
+        };
+        let step = if self.run_count == 1 { merge.stream(window, out, room)? } else { merge.merge(window, out, room)? };
+        if step == Step::End {
+            self.run_count = 0;
+        }
+        Ok(step)
+    }
+
+    /// Makes runs of the parts of a cluster.
+    fn take_up<R: ReadAt>(&mut self, cluster: Range<usize>, sources: &mut [OpenSource<R>]) {
+        let Range { start, end } = cluster;
+        self.cluster = cluster;
+        self.run_count = 0;
         self.parts[start..end].sort_unstable_by_key(|part| (part.source, part.index));
         for at in start..end {
             let part = self.parts[at];
@@ -190,7 +280,6 @@ impl DeviceRows {
             // What is not merged goes straight into the block, which has all fields.
             self.runs[0].field = None;
         }
-        true
     }
 
     /// Adds a run that begins with this part.
@@ -198,8 +287,7 @@ impl DeviceRows {
         let Part { source, field, .. } = self.parts[at];
         let groups = GroupRun { reader: 0, state: GroupState::Closed };
         if self.run_count == self.runs.len() {
-            let block = Block::new(&BlockLayout { row_budget: 0, columns: Vec::new() });
-            let stage = Stage { block, field: None };
+            let stage = Stage { block: no_columns(), field: None };
             self.runs.push(Run { parts: 0..0, source, field, groups, stage, stage_at: 0, is_ended: false });
         }
         let run = &mut self.runs[self.run_count];
@@ -443,5 +531,40 @@ impl Run {
             }
         }
         self.stage_at += count;
+    }
+}
+
+/// The parts from `start` on that overlap, directly or through others.
+fn cluster_from(parts: &[Part], start: usize) -> Option<Range<usize>> {
+    let mut last_time = parts.get(start)?.times.end;
+    let mut end = start + 1;
+    while let Some(part) = parts.get(end).filter(|part| part.times.start <= last_time) {
+        last_time = last_time.max(part.times.end);
+        end += 1;
+    }
+    Some(start..end)
+}
+
+/// A block that has no columns until it is needed.
+fn no_columns() -> Block {
+    Block::new(&BlockLayout { row_budget: 0, columns: Vec::new() })
+}
+
+/// Empties a block of rows between sources and the lent block.
+fn empty(stage: &mut Block, layout: &BlockLayout) {
+    if stage.columns().len() != layout.columns.len() {
+        *stage = Block::new(&BlockLayout { row_budget: 0, columns: layout.columns.clone() });
+    }
+    stage.clear();
+}
+
+/// Appends times and fields of `count` rows of a stage, from row `start` on.
+fn give(stage: &Block, start: usize, count: usize, projection: &Projection, out: &mut Block) {
+    out.reserve(count);
+    let (times, columns) = out.parts_mut();
+    times.extend_from_slice(&stage.times()[start..start + count]);
+    for field in &projection.fields {
+        let from = stage.column(field.column);
+        assert!(columns[field.column].extend_from(from, start, count), "the stage has the types of the block");
     }
 }

@@ -18,14 +18,18 @@ use crate::reads::{ByteRange, FileIo};
 use crate::rows::DeviceRows;
 use crate::sources::{FileSource, OpenSource, Step};
 use crate::window::RowWindow;
-use crate::{ScanRequest, ScanStats, Source};
+use crate::{Order, ScanRequest, ScanStats, Source};
 
 /// Bytes of tag values that one block may repeat: a block of long tags gets fewer rows.
 const TAG_BYTES_MAX: usize = 64 << 20;
 
+/// Cells with which a block is full enough: no other device joins it. More would not stay in the fast cache of the core between
+/// being decoded and being read.
+const SHARED_CELLS_MAX: usize = 8 << 10;
+
 /// Rows of one table, ordered by device and time, in blocks that are lent one after the other.
 ///
-/// A block holds rows of one device; its TAG columns hold the device's tags. Rows exist by their time: one whose projected fields are
+/// A block holds rows of one device or of several; its TAG columns hold the tags of each row's device. Rows exist by their time: one whose projected fields are
 /// all null is given too. Where several sources, or chunk groups of a file, have the same time, each column gets the latest value that
 /// is not null.
 ///
@@ -65,6 +69,8 @@ pub struct TableScan<R: ReadAt = File> {
     lent_id: OnceCell<DeviceId>,
     next_device: usize,
     block: ReusableBlock,
+    keeps_devices_apart: bool,
+    is_descending: bool,
     is_lent: bool,
     is_ended: bool,
     stats: ScanStats,
@@ -74,7 +80,8 @@ pub struct TableScan<R: ReadAt = File> {
 #[derive(Clone, Copy)]
 struct Current {
     device: usize,
-    row_budget: usize,
+    /// Bytes of its tags in a row; at least one.
+    tag_bytes: usize,
     has_rows: bool,
 }
 
@@ -120,10 +127,18 @@ impl<R: ReadAt> TableScan<R> {
             OpenSource::File(file) => file.file.reader.blame(error),
             OpenSource::Memtable(_) => error,
         })?;
-        for entry in (0..devices.len()).flat_map(|device| devices.entries(device)) {
-            if let OpenSource::File(file) = &mut opened[entry.source as usize] {
-                file.plan.add_device(entry.node);
+        let is_descending = request.order == Order::Descending;
+        let mut visit = |device: usize| {
+            for entry in devices.entries(device) {
+                if let OpenSource::File(file) = &mut opened[entry.source as usize] {
+                    file.plan.add_device(entry.node);
+                }
             }
+        };
+        if is_descending {
+            (0..devices.len()).rev().for_each(&mut visit)
+        } else {
+            (0..devices.len()).for_each(&mut visit)
         }
         let is_filtered = projection.test.is_some() || request.row_policy == RowPolicy::DropAllNull;
         let filtered = is_filtered.then(|| FilteredRows::new(&projection, request.row_policy));
@@ -133,13 +148,15 @@ impl<R: ReadAt> TableScan<R> {
             sources: opened,
             devices,
             window,
-            rows: DeviceRows::default(),
+            rows: DeviceRows::new(is_descending),
             filtered,
             current: None,
             lent_device: None,
             lent_id: OnceCell::new(),
             next_device: 0,
             block: ReusableBlock::default(),
+            keeps_devices_apart: request.devices_apart,
+            is_descending,
             is_lent: false,
             is_ended: false,
             stats: ScanStats::default(),
@@ -205,7 +222,7 @@ impl<R: ReadAt> TableScan<R> {
         self
     }
 
-    /// The next block, lent until the next call; `None` at the end. It has at least one row, and rows of one device.
+    /// The next block, lent until the next call; `None` at the end. It has at least one row.
     ///
     /// # Errors
     /// What is damaged or cannot be read, with file, offset and column. The scan is over then.
@@ -233,29 +250,37 @@ impl<R: ReadAt> TableScan<R> {
     /// Fills the block with the next rows. False when there are none.
     fn fill(&mut self) -> Result<bool> {
         let block = self.block.acquire(&self.projection.layout);
+        self.lent_device = None;
+        self.lent_id.take();
+        let mut tag_bytes_left = TAG_BYTES_MAX;
         loop {
             let mut current = match self.current.take() {
                 Some(current) => current,
-                None if self.window.is_done() || self.next_device == self.devices.len() => return Ok(false),
+                None if self.window.is_done() || self.next_device == self.devices.len() => break,
                 None => {
                     let device = self.next_device;
                     self.next_device += 1;
-                    self.rows.open(self.devices.entries(device), &mut self.sources, &self.projection, &self.window)?;
+                    let place = if self.is_descending { self.devices.len() - 1 - device } else { device };
+                    self.rows.open(self.devices.entries(place), &mut self.sources, &self.projection, &self.window)?;
                     if let Some(filtered) = &mut self.filtered {
                         filtered.clear();
                     }
-                    let row_budget = row_budget(&self.devices, device, &self.projection);
-                    Current { device, row_budget, has_rows: false }
+                    Current { device: place, tag_bytes: tag_bytes(&self.devices, place, &self.projection), has_rows: false }
                 }
             };
+            let from = block.row_count();
+            // A block always takes a row, however long its tags are.
+            let fitting = (tag_bytes_left / current.tag_bytes).max(usize::from(from == 0));
+            let end = self.projection.layout.row_budget.min(from.saturating_add(fitting));
             let mut is_at_end = false;
-            while block.row_count() < current.row_budget {
-                let room = current.row_budget - block.row_count();
+            while block.row_count() < end {
+                let room = end - block.row_count();
                 let (sources, window) = (&mut self.sources, &mut self.window);
                 let step = match &mut self.filtered {
                     None => self.rows.next(sources, &self.projection, window, block, room)?,
                     Some(filtered) => {
-                        filtered.next(&mut self.rows, sources, &self.projection, window, block, room, current.row_budget)?
+                        let row_budget = self.projection.layout.row_budget;
+                        filtered.next(&mut self.rows, sources, &self.projection, window, block, room, row_budget)?
                     }
                 };
                 match step {
@@ -267,21 +292,26 @@ impl<R: ReadAt> TableScan<R> {
                     }
                 }
             }
-            if block.is_empty() {
-                continue;
+            let row_count = block.row_count() - from;
+            if row_count > 0 {
+                tag_bytes_left -= (row_count * current.tag_bytes).min(tag_bytes_left);
+                self.stats.devices += u64::from(!current.has_rows);
+                current.has_rows = true;
+                fill_tags(block, row_count, &self.devices, current.device, &self.projection);
+                self.lent_device = if from == 0 { Some(current.device) } else { None };
             }
-            self.stats.devices += u64::from(!current.has_rows);
-            self.stats.rows += block.row_count() as u64;
-            current.has_rows = true;
-            fill_tags(block, &self.devices, current.device, &self.projection);
-            assert!(block.check(), "every column has a cell for each time");
-            self.lent_device = Some(current.device);
-            self.lent_id.take();
             if !is_at_end {
                 self.current = Some(current);
+                break;
             }
-            return Ok(true);
+            let is_full = block.row_count() * self.projection.layout.columns.len() >= SHARED_CELLS_MAX;
+            if !block.is_empty() && (self.keeps_devices_apart || is_full) {
+                break;
+            }
         }
+        self.stats.rows += block.row_count() as u64;
+        assert!(block.check(), "every column has a cell for each time");
+        Ok(!block.is_empty())
     }
 
     /// The block that was lent last, moved out; the next one is built anew.
@@ -289,7 +319,8 @@ impl<R: ReadAt> TableScan<R> {
         if std::mem::take(&mut self.is_lent) { self.block.take() } else { None }
     }
 
-    /// The device whose rows the block that was lent last holds.
+    /// The device whose rows the block that was lent last holds; `None` when they are of several devices, which
+    /// [`ScanRequest::devices_apart`] rules out.
     pub fn device(&self) -> Option<&DeviceId> {
         let device = self.lent_device?;
         Some(self.lent_id.get_or_init(|| self.devices.id(device)))
@@ -346,16 +377,14 @@ impl<R: ReadAt> std::fmt::Debug for TableScan<R> {
     }
 }
 
-/// How many rows of a device a block takes.
-fn row_budget(devices: &DeviceList, device: usize, projection: &Projection) -> usize {
+/// Bytes that the tags of a device take in each row.
+fn tag_bytes(devices: &DeviceList, device: usize, projection: &Projection) -> usize {
     let tags = projection.tags.iter().filter_map(|column| devices.tag(device, column.tag));
-    let bytes = tags.map(str::len).sum::<usize>().max(1);
-    projection.layout.row_budget.min(TAG_BYTES_MAX / bytes).max(1)
+    tags.map(str::len).sum::<usize>().max(1)
 }
 
-/// Gives every row the tags of its device.
-fn fill_tags(block: &mut Block, devices: &DeviceList, device: usize, projection: &Projection) {
-    let row_count = block.row_count();
+/// Gives the last `row_count` rows the tags of their device.
+fn fill_tags(block: &mut Block, row_count: usize, devices: &DeviceList, device: usize, projection: &Projection) {
     for column in &projection.tags {
         let into = block.column_mut(column.column);
         let value: Value<'_> = devices.tag(device, column.tag).into();

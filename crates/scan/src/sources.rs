@@ -103,10 +103,11 @@ impl<R: ReadAt> FileSource<R> {
                         continue;
                     }
                     let rows_ahead = if run.reader == 0 { window.rows_wanted() } else { 0 };
-                    reader.open(group, rows_ahead, &self.plan, fields, &mut self.file)?;
+                    let some_rows = !window.times().covers(meta.times) || window.rows_wanted() < meta.row_count;
+                    reader.open(group, some_rows, rows_ahead, &self.plan, fields, &mut self.file)?;
                     run.state = GroupState::Open;
                 }
-                let has_rows = reader.next_page_set(window, fields, test)?;
+                let has_rows = reader.next_page_set(window, fields, test, &mut self.file)?;
                 run.state = if has_rows { GroupState::Selected } else { GroupState::Closed };
             }
             if reader.selected_count() > room {
@@ -115,6 +116,7 @@ impl<R: ReadAt> FileSource<R> {
             check_cell_count(reader.selected_count(), fields.len())?;
             run.state = GroupState::Open;
             let from = out.row_count();
+            out.reserve(reader.selected_count());
             reader.append_times(out);
             let Some(test) = test else {
                 reader.append_fields(fields, |_| true, out)?;
@@ -160,6 +162,7 @@ pub(crate) fn step_memtable(
         if count == 0 {
             continue;
         }
+        out.reserve(count);
         let (times, columns) = out.parts_mut();
         times.extend_from_slice(&rows.times()[start..start + count]);
         for (index, field) in fields.iter().enumerate() {

@@ -35,7 +35,7 @@ fn check(file: &str, table: &str, request: &ScanRequest, warm_up: usize, device_
 
 #[test]
 fn the_next_device_allocates_nothing() {
-    let all = ScanRequest::new();
+    let all = ScanRequest::new().devices_apart(true);
     let first = check("java/table_30dev_x_20rows_x_16int64", "wide", &all, 1, 30);
     let many = check("cpp/devices600", "t", &all, 1, 600);
     assert!(first < 400 && many < 400, "{first} and {many} requests, opening included");

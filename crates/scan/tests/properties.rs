@@ -14,7 +14,7 @@ use tsloom_model::{
     ColumnCategory, CompareOp, DataType, DeviceId, Literal, PhysicalType, Predicate, RowFilter, RowPolicy, TableSchema,
     TimeRange, Value, tag,
 };
-use tsloom_scan::{ScanRequest, Source, TableScan};
+use tsloom_scan::{Order, ScanRequest, Source, TableScan};
 use tsloom_tablet::Tablet;
 
 /// A table of a fixture and all of its rows.
@@ -160,10 +160,14 @@ fn some_request(dice: &mut Dice, table: &Table) -> ScanRequest {
     if dice.below(2) > 0 {
         request = request.limit(dice.below(table.rows.len() + 2) as u64 / (1 + dice.below(10) as u64));
     }
+    if dice.below(3) == 0 {
+        request = request.order(Order::Descending);
+    }
+    request = request.devices_apart(dice.below(2) > 0);
     request.row_budget(*dice.pick(&[0, 1, 2, 7, 20, 64, 100, 10_000]))
 }
 
-/// Filter, then skip, then take, on all rows.
+/// Filter, then turn round, then skip, then take, on all rows.
 fn naive(schema: &TableSchema, rows: &[Row], request: &ScanRequest) -> Vec<Row> {
     let filter = request.filter.as_ref().map(|filter| filter.resolve(schema).unwrap());
     let values = request.values.as_ref().map(|values| values.resolve(schema).unwrap());
@@ -171,7 +175,10 @@ fn naive(schema: &TableSchema, rows: &[Row], request: &ScanRequest) -> Vec<Row> 
         Some(names) => names.iter().map(|name| schema.column_index(name).unwrap()).collect(),
         None => (0..schema.columns().len()).collect(),
     };
-    rows.iter()
+    let forward = rows.iter();
+    let ordered: Box<dyn Iterator<Item = &Row>> =
+        if request.order == Order::Descending { Box::new(forward.rev()) } else { Box::new(forward) };
+    ordered
         .filter(|row| request.time.contains(row.time))
         .filter(|row| filter.as_ref().is_none_or(|filter| filter.matches(&device_of(schema, row))))
         .filter(|row| {
@@ -208,7 +215,10 @@ fn check_scan(schema: &TableSchema, sources: Vec<Source<Vec<u8>>>, request: &Sca
         blocks += 1;
         assert!((1..=request.row_budget.max(1)).contains(&block.row_count()));
         rows.extend(rows_of(block));
-        let device = scan.device().unwrap();
+        let Some(device) = scan.device() else {
+            assert!(!request.devices_apart);
+            continue;
+        };
         let last = rows.last().unwrap();
         for (column, (cell, layout)) in last.cells.iter().zip(&scan.layout().columns).enumerate() {
             let position = schema.column_index(&layout.name).unwrap();
@@ -290,7 +300,7 @@ fn overlay<'a>(schema: &TableSchema, layers: impl IntoIterator<Item = &'a [Row]>
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig::with_cases(3_000))]
 
     #[test]
     fn a_file_gives_what_a_naive_reader_gives(which in 0..TABLES.len(), seed in 1..u64::MAX, takes in any::<bool>()) {
@@ -302,7 +312,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     /// Files and memtables in any number and order, over each other.
     #[test]

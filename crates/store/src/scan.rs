@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tsloom_io::ReadAt;
 use tsloom_model::{Predicate, Result, TableSchema};
-use tsloom_scan::{ScanRequest, TableScan};
+use tsloom_scan::{Order, ScanRequest, TableScan};
 
 use crate::store::Store;
 
@@ -47,6 +47,18 @@ impl<'a> ScanBuilder<'a> {
     /// At most so many rows in a block.
     pub fn row_budget(mut self, row_count: usize) -> Self {
         self.request = self.request.row_budget(row_count);
+        self
+    }
+
+    /// In which order rows come.
+    pub fn order(mut self, order: Order) -> Self {
+        self.request = self.request.order(order);
+        self
+    }
+
+    /// Whether each block has rows of one device only, so that [`TableScan::device`] tells which.
+    pub fn devices_apart(mut self, apart: bool) -> Self {
+        self.request = self.request.devices_apart(apart);
         self
     }
 
