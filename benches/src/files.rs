@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use tsloom_file::{FileWriter, NewFile, WriterOptions};
 use tsloom_model::{ColumnView, DataType, DeviceId, Result, TableSchema, ValuesRef};
 
-use crate::data::{W1_DEVICE_COUNT, W1Device, device_name, s_value, time, w1_device};
+use crate::data::{W1_DEVICE_COUNT, W1Device, device_name, s_value, time, w1_device, wide_value};
 
 /// The environment variable that names the data folder.
 pub const DATA_FOLDER_VARIABLE: &str = "TSLOOM_BENCH_DATA";
@@ -94,9 +94,40 @@ pub fn s_file(device_count: usize, row_count: usize, column_count: usize) -> Res
     })
 }
 
+/// A file of table `wide`: one device, INT64 columns `s0000` and so on, of numbers that do not compress, in pages of 1,000 rows.
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub fn wide_file(row_count: usize, column_count: usize) -> Result<PathBuf> {
+    let path = data_folder()?.join(format!("wide-{row_count}x{column_count}.tsfile"));
+    let options = WriterOptions::builder().page_rows_max(1_000).build()?;
+    write_with(path, options, |writer| {
+        let mut builder = TableSchema::builder("wide").tag("dev");
+        for column in 0..column_count {
+            builder = builder.field(format!("s{column:04}"), DataType::Int64);
+        }
+        writer.add_table(&builder.build()?)?;
+        let times: Vec<i64> = (0..row_count).map(time).collect();
+        let values = |column| (0..row_count).map(move |row| wide_value(column, row)).collect::<Vec<i64>>();
+        let columns: Vec<Vec<i64>> = (0..column_count).map(values).collect();
+        let views: Vec<_> =
+            columns.iter().map(|values| Some(ColumnView::new(DataType::Int64, ValuesRef::Int64(values), None))).collect();
+        writer.write_rows("wide", &DeviceId::new("wide", [Some(device_name(0).as_str())]), &times, &views)
+    })
+}
+
 /// Writes the file anew, so that it is always of the writer at hand. It appears whole or not at all: programs may race.
 fn write(path: PathBuf, fill: impl FnOnce(&mut FileWriter<NewFile>) -> Result<()>) -> Result<PathBuf> {
-    let mut writer = FileWriter::create(&path, WriterOptions::default())?;
+    write_with(path, WriterOptions::default(), fill)
+}
+
+fn write_with(
+    path: PathBuf,
+    options: WriterOptions,
+    fill: impl FnOnce(&mut FileWriter<NewFile>) -> Result<()>,
+) -> Result<PathBuf> {
+    let mut writer = FileWriter::create(&path, options)?;
     fill(&mut writer)?;
     writer.commit()?;
     Ok(path)

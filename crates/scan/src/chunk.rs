@@ -9,7 +9,7 @@ use tsloom_page_reader::{PageBody, ValuePage};
 use crate::reads::{ByteRange, FileIo, Pieces};
 
 /// Bytes that are read at once where only headers are wanted; a longer header is read again, and a shorter chunk as a whole.
-const HEADER_READ_SIZE: u64 = 256;
+const HEADER_READ_SIZE: u64 = 128;
 /// Bytes of a chunk header besides the name: marker, two varints, three codes.
 const HEADER_SIZE_MAX: u64 = 1 + 5 + 5 + 3;
 
@@ -226,8 +226,10 @@ impl Chunk {
                     break (header, body);
                 }
                 Err(error) if error.kind() == ErrorKind::Truncated && self.loaded.end < self.end => {
+                    if self.loaded.start == start {
+                        size = size.saturating_mul(16);
+                    }
                     self.load(start, size, pieces, file)?;
-                    size = size.saturating_mul(16);
                 }
                 Err(error) => return Err(error.at(at).in_place("page header")),
             }
