@@ -136,9 +136,9 @@ impl<R: ReadAt> TableScan<R> {
             }
         };
         if is_descending {
-            (0..devices.len()).rev().for_each(&mut visit)
+            (0..devices.len()).rev().for_each(&mut visit);
         } else {
-            (0..devices.len()).for_each(&mut visit)
+            (0..devices.len()).for_each(&mut visit);
         }
         let is_filtered = projection.test.is_some() || request.row_policy == RowPolicy::DropAllNull;
         let filtered = is_filtered.then(|| FilteredRows::new(&projection, request.row_policy));
