@@ -3,7 +3,7 @@
 //! The descriptions beside the fixtures are the judge; `interop/check_tablets.py` is a second one, in another language.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 
@@ -20,7 +20,7 @@ fn fixtures() -> Vec<PathBuf> {
 
 /// The description of a fixture without what does not stand in its bytes: the capacity, the bitmap object, NaNs of many kinds,
 /// whether there was a map of properties, and days without a date object.
-fn described(path: &PathBuf) -> Json {
+fn described(path: &Path) -> Json {
     let mut json: Json = serde_json::from_slice(&fs::read(path.with_extension("json")).unwrap()).unwrap();
     for key in ["name", "about", "max_rows", "sha256", "java_reserialized_sha256"] {
         json.as_object_mut().unwrap().remove(key);
@@ -34,7 +34,7 @@ fn described(path: &PathBuf) -> Json {
         for slot in slots.into_iter().flatten() {
             match (data_type.as_str(), slot.as_str()) {
                 ("FLOAT", Some(hex)) if f32::from_bits(u32::from_str_radix(hex, 16).unwrap()).is_nan() => {
-                    *slot = json!("7fc00000")
+                    *slot = json!("7fc00000");
                 }
                 ("DOUBLE", Some(hex)) if f64::from_bits(u64::from_str_radix(hex, 16).unwrap()).is_nan() => {
                     *slot = json!("7ff8000000000000");
