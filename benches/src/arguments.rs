@@ -61,7 +61,7 @@ mod tests {
             Selection { filter: filter.to_owned(), set }.select().map(|selected| selected.len())
         };
         assert_eq!(select("", &[]).ok(), Some(crate::all().len()));
-        assert_eq!(select("bitmap/prefix64", &[]).ok(), Some(1));
+        assert_eq!(select("tablet/to_bytes", &[]).ok(), Some(1));
         assert!(select("no such scenario", &[]).is_err());
         assert!(select("bitmap/", &["cats=1"]).is_err());
     }

@@ -21,8 +21,8 @@ fn file(choice: EncodingChoice, compression: Compression) -> Vec<u8> {
 }
 
 /// Column and encoding of every value chunk.
-fn encodings(file: Vec<u8>) -> Vec<String> {
-    let reader = FileReader::new(file.clone(), "w1", Limits::default()).unwrap();
+fn encodings(file: &[u8]) -> Vec<String> {
+    let reader = FileReader::new(file.to_vec(), "w1", Limits::default()).unwrap();
     let mut series = DeviceSeries::default();
     assert!(reader.find_device(&DeviceId::new("w1", [Some("d0000")]), &mut series).unwrap());
     let chunks = series.iter().flat_map(|series| series.chunks().map(move |chunk| (series.name(), chunk.offset)));

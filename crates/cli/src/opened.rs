@@ -94,8 +94,9 @@ impl Opened {
         Ok(values)
     }
 
-    /// Scans one object.
+    /// Scans one object. A block has rows of one device: the verbs count, draw and select by device.
     pub(crate) fn scan(&self, object: &Object, request: &ScanRequest) -> tsloom::Result<Blocks> {
+        let request = &request.clone().devices_apart(true);
         match (self, &object.device) {
             (Self::File(reader), Some(device)) => {
                 Ok(Box::new(DeviceScan::open([Arc::clone(reader)], Some(std::slice::from_ref(device)), request)?))
@@ -105,6 +106,7 @@ impl Opened {
             }
             (Self::Store(store, _), _) => {
                 let mut scan = store.scan(object.name()).time(request.time.start..=request.time.end).offset(request.offset);
+                scan = scan.devices_apart(request.devices_apart);
                 if let Some(columns) = &request.columns {
                     scan = scan.columns(columns);
                 }

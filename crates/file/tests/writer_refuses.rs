@@ -59,7 +59,7 @@ fn rows_that_do_not_fit_the_schema_are_refused() {
     let rows = writer.write_rows("t", &DeviceId::new("t", [Some("a"), Some("b")]), &[], &[None, None]);
     check_refused(rows, ErrorKind::SchemaMismatch, "device t.a.b has more tags than table t");
     let rows = writer.write_rows("t", &device("a"), &[1], &[None]);
-    check_refused(rows, ErrorKind::SchemaMismatch, "1 columns for the 2 FIELDs of table t");
+    check_refused(rows, ErrorKind::SchemaMismatch, "1 columns for the 2 FIELDs of t");
     let rows = writer.write_rows("t", &device("a"), &[1, 2], &[ints(&[1]), None]);
     check_refused(rows, ErrorKind::SchemaMismatch, "column v: 1 values for 2 times");
     let rows = writer.write_rows("t", &device("a"), &[1], &[None, ints(&[1])]);

@@ -108,11 +108,17 @@ fn what_is_no_tablet_is_one_line_and_leaves_nothing() {
         .with("longer.bin", [&whole[..], b"x"].concat())
         .with("type.bin", bad_type);
     let before = lab.names();
+    let refusals = [
+        "empty.bin: tablet at offset 0: need 4 bytes at position 0, 0 are left",
+        "cut.bin: tablet at offset 854: need 56 bytes at position 854, 55 are left",
+        "longer.bin: tablet at offset 910: 1 bytes follow the tablet",
+        "type.bin: tablet at offset 38: 99 is the code of no data type",
+    ];
     for verb in ["dump", "dump --json", "reencode --out out.bin"] {
-        insta::assert_snapshot!(lab.refused(2, &format!("tablet {verb} empty.bin")), @"empty.bin: tablet at offset 0: need 4 bytes at position 0, 0 are left");
-        insta::assert_snapshot!(lab.refused(2, &format!("tablet {verb} cut.bin")), @"cut.bin: tablet at offset 854: need 56 bytes at position 854, 55 are left");
-        insta::assert_snapshot!(lab.refused(2, &format!("tablet {verb} longer.bin")), @"longer.bin: tablet at offset 910: 1 bytes follow the tablet");
-        insta::assert_snapshot!(lab.refused(2, &format!("tablet {verb} type.bin")), @"type.bin: tablet at offset 38: 99 is the code of no data type");
+        for refusal in refusals {
+            let file = refusal.split(':').next().unwrap();
+            assert_eq!(lab.refused(2, &format!("tablet {verb} {file}")), refusal);
+        }
         assert!(lab.refused(2, &format!("tablet {verb} none.bin")).starts_with("none.bin: "));
     }
     assert_eq!(lab.names(), before);
