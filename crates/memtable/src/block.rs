@@ -78,7 +78,8 @@ impl Block {
         let Self { layout, cells, may_have_nulls, .. } = self;
         cells.write_times(at, times);
         if !layout.runs().is_empty() {
-            return cells.write_runs(layout, at, source, start, count);
+            *may_have_nulls |= cells.write_runs(layout, at, source, start, count);
+            return;
         }
         for (index, slot) in layout.slots().iter().enumerate() {
             let Some(view) = source.view(index) else { continue };

@@ -197,3 +197,26 @@ fn a_write_that_does_not_fit_changes_nothing() {
     assert_eq!(memtable.time_range(), TimeRange { start: 1, end: 1 });
     assert_eq!(memtable.snapshot().tables().collect::<Vec<_>>(), ["t"]);
 }
+
+/// Columns of one type are written in runs, and rows out of order are gathered: nulls must come through both.
+#[test]
+fn nulls_of_a_whole_batch_survive_a_change_of_order() {
+    let names: Vec<String> = (0..8).map(|index| format!("s{index}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let row = |time: i64| -> Vec<Option<i32>> { (0..8).map(|column| (column != time).then_some(1)).collect() };
+    let mut memtable = memtable();
+    // The first batch has no null, so the block has none until the second one.
+    for times in [[16, 14, 12], [5, 3, 1]] {
+        let cells = times.map(row);
+        let batch: Vec<(i64, &[Option<i32>])> = times.into_iter().zip(cells.iter().map(Vec::as_slice)).collect();
+        memtable.write(&tablet(&names, &batch)).unwrap();
+    }
+    let expected: Vec<String> = [1, 3, 5, 12, 14, 16]
+        .into_iter()
+        .map(|time| {
+            let cells = row(time).into_iter().map(|cell| cell.map_or(".".to_owned(), |value| value.to_string()));
+            format!("{time}: {}", cells.collect::<Vec<_>>().join(" "))
+        })
+        .collect();
+    assert_eq!(rows(&device(&memtable), &names, RowPolicy::KeepAllNull), expected);
+}

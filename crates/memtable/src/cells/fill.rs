@@ -101,44 +101,48 @@ impl Cells {
     }
 
     /// Writes rows `start..start + count` of `source`, whose columns are those of a layout with runs, to the rows from `at` on. The
-    /// form of the values is decided once a run.
+    /// form of the values is decided once a run. True when one of them has null bits.
     #[inline]
-    pub(crate) fn write_runs<C>(&mut self, layout: &Layout, at: usize, source: &C, start: usize, count: usize)
+    pub(crate) fn write_runs<C>(&mut self, layout: &Layout, at: usize, source: &C, start: usize, count: usize) -> bool
     where
         C: WriteColumns + ?Sized,
     {
         let rows = Rows { at, start, count };
         let mut first = 0;
+        let mut any_nulls = false;
         for run in layout.runs() {
             let slots = &layout.slots()[first..first + run.column_count];
             match run.physical {
-                PhysicalType::Int32 => self.write_run::<i32, C>(slots, run, first, source, rows),
-                PhysicalType::Int64 => self.write_run::<i64, C>(slots, run, first, source, rows),
-                PhysicalType::Float => self.write_run::<f32, C>(slots, run, first, source, rows),
-                PhysicalType::Double => self.write_run::<f64, C>(slots, run, first, source, rows),
+                PhysicalType::Int32 => any_nulls |= self.write_run::<i32, C>(slots, run, first, source, rows),
+                PhysicalType::Int64 => any_nulls |= self.write_run::<i64, C>(slots, run, first, source, rows),
+                PhysicalType::Float => any_nulls |= self.write_run::<f32, C>(slots, run, first, source, rows),
+                PhysicalType::Double => any_nulls |= self.write_run::<f64, C>(slots, run, first, source, rows),
                 PhysicalType::Boolean | PhysicalType::Text => {
                     for (index, slot) in (first..).zip(slots) {
                         let Some(view) = source.view(index) else { continue };
                         self.write_values(slot, at, view.values(), start, count);
                         if let Some(nulls) = view.nulls() {
                             self.mark(slot, at, nulls, start, count);
+                            any_nulls = true;
                         }
                     }
                 }
             }
             first += run.column_count;
         }
+        any_nulls
     }
 
     /// The columns of one run, which are those of `source` from `first` on.
     #[inline(always)]
-    fn write_run<T, C>(&mut self, slots: &[Slot], run: &Run, first: usize, source: &C, rows: Rows)
+    fn write_run<T, C>(&mut self, slots: &[Slot], run: &Run, first: usize, source: &C, rows: Rows) -> bool
     where
         T: Number + bytemuck::Pod,
         C: WriteColumns + ?Sized,
     {
         let Rows { at, start, count } = rows;
         let slab = &mut *self.slab;
+        let mut any_nulls = false;
         for (index, slot) in (first..).zip(slots) {
             let Some(view) = source.view(index) else { continue };
             let values = T::of(view.values()).expect("a column keeps its form");
@@ -146,8 +150,10 @@ impl Cells {
             copy_cells(cast_slice_mut(&mut slab[place..place + run.stride]), at, values, start, count);
             if let Some(nulls) = view.nulls() {
                 mark(&mut slab[slot.nulls as usize..], at, nulls.slice(start, count));
+                any_nulls = true;
             }
         }
+        any_nulls
     }
 }
 
