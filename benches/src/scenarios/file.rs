@@ -12,7 +12,11 @@ use crate::registry::{Case, Params, Result, Scenario};
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario::new("file/write/w1", "file", write_w1).params(PARAMS).op_count(1).cpp_case("w1"),
-    Scenario::new("file/write/w1_two_threads", "file", write_w1_on_two_threads).params(PARAMS).op_count(1).cpp_case("w1"),
+    Scenario::new("file/write/w1_two_threads", "file", write_w1_on_two_threads)
+        .params(PARAMS)
+        .op_count(1)
+        .threaded()
+        .cpp_case("w1"),
     Scenario::new("file/write/w1_auto", "file", write_w1_with_auto).params(PARAMS).op_count(1).cpp_case("w1"),
 ];
 

@@ -1,3 +1,5 @@
+//! Payloads of blocks: golden bytes, every shape there and back, and hostile ones.
+
 use bytes::Bytes;
 use proptest::prelude::*;
 use tsloom_block::{Block, BlockColumn, BlockLayout};

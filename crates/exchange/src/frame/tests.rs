@@ -1,3 +1,5 @@
+//! Frames: golden bytes, alignment, every truncation and every flipped bit.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Mailboxes between threads: every interleaving of both ends, and what waiting threads hear.
+
 use std::thread;
 use std::time::Duration;
 

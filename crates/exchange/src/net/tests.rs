@@ -1,3 +1,5 @@
+//! Mailboxes over loopback: many on one connection, slow readers, every end, and peers that break the rules.
+
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
