@@ -41,7 +41,7 @@ fn a_device_of_w1_keeps_its_bounds() {
     for (choice, compression, most) in bounds {
         let file = file(choice, compression);
         let size = file.len();
-        println!("{choice:?} with {compression}: {size} bytes, {most} at most; {}", encodings(file).join(", "));
+        println!("{choice:?} with {compression}: {size} bytes, {most} at most; {}", encodings(&file).join(", "));
         assert!(size < most, "{choice:?} with {compression}: {size} bytes, {most} at most");
     }
 }

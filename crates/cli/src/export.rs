@@ -161,7 +161,7 @@ mod tests {
     fn names_of_files_are_harmless() {
         assert_eq!(file_name("wind", 3, "csv"), "wind.csv");
         assert_eq!(file_name("root.sg.d1", 3, "csv"), "root.sg.d1.csv");
-        assert_eq!(file_name("../etc/passwd", 3, "csv"), "0003_.._etc_passwd.csv");
+        assert_eq!(file_name("..\\up/passwd", 3, "csv"), "0003_.._up_passwd.csv");
         assert_eq!(file_name("D1", 4, "tsv"), "0004_D1.tsv");
         assert_eq!(file_name("_manifest", 0, "json"), "0000__manifest.json");
         assert_eq!(file_name("", 0, "csv"), "0000_.csv");

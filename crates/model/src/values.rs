@@ -8,6 +8,8 @@
 //!
 //! The form is Arrow's, so that a buffer can be handed on. Nulls are not here: see [`ColumnView`](crate::ColumnView).
 
+// tidy: long because each operation is one match over the six forms, and those read best beside each other
+
 mod slots;
 
 use tsloom_bitmap::{NullWords, place};
