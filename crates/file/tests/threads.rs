@@ -1,5 +1,4 @@
 //! Threads change nothing but the time.
-#![expect(clippy::unwrap_used, reason = "what cannot be written is a failed test")]
 
 #[path = "common/samples.rs"]
 #[allow(dead_code, reason = "only the table of all types and its cells are of use here")]
