@@ -85,18 +85,24 @@ fn span(words: &[u64], start: usize, count: usize) -> Span<'_> {
 }
 
 /// The bits of a range that lies in one word, at the top of a word with zeros below; `None` for a longer or an empty range.
-#[inline]
+#[inline(always)]
 fn within_one_word(words: &[u64], start: usize, count: usize) -> Option<u64> {
     let shift = start % 64;
     (1..=64 - shift).contains(&count).then(|| words[start / 64] >> shift << (64 - count))
 }
 
 /// True when a bit of the range is set. An empty range has none.
-#[inline]
+#[inline(always)]
 pub fn any_set(words: &[u64], start: usize, count: usize) -> bool {
-    if let Some(bits) = within_one_word(words, start, count) {
-        return bits != 0;
+    match within_one_word(words, start, count) {
+        Some(bits) => bits != 0,
+        None => any_set_of_several(words, start, count),
     }
+}
+
+/// Apart from the question about one word, which is asked for every block and has to stay small enough to be inlined.
+#[inline]
+fn any_set_of_several(words: &[u64], start: usize, count: usize) -> bool {
     if count == 0 {
         return false;
     }
