@@ -39,7 +39,7 @@ pub(super) struct Shared {
     pub(super) peer: String,
     pub(super) options: NetOptions,
     pub(super) pool: BufferPool,
-    out: Mutex<FrameWriter<Stream>>,
+    out: Mutex<Out>,
     /// Control frames that wait for the socket; a thread of their own writes those that no chunk takes along.
     control: Mutex<VecDeque<(u64, Control)>>,
     control_waits: Condvar,
@@ -49,6 +49,12 @@ pub(super) struct Shared {
     gone: AtomicBool,
     /// The peer takes no control frames; the reading thread ends the connection, for whoever noticed may hold a mailbox.
     stuck: AtomicBool,
+}
+
+/// The socket, for whoever writes next, and the buffer for payloads of control frames.
+struct Out {
+    frames: FrameWriter<Stream>,
+    payload: Vec<u8>,
 }
 
 struct Mailboxes {
@@ -92,7 +98,7 @@ impl Connection {
             peer: stream.peer(),
             pool: BufferPool::new(options.pool_bytes_max),
             options,
-            out: Mutex::new(FrameWriter::new(stream)),
+            out: Mutex::new(Out { frames: FrameWriter::new(stream), payload: Vec::new() }),
             control: Mutex::default(),
             control_waits: Condvar::new(),
             mailboxes: Mutex::new(Mailboxes {
@@ -225,11 +231,10 @@ impl Shared {
         Ok(())
     }
 
-    /// All promised credit must fit into the pool, with room for the frame that is being read.
+    /// All promised credit must fit into the pool, as buffers of up to twice the size.
     fn promise(&self, credit: Credit) -> Result<()> {
         let mut mailboxes = self.mailboxes.lock();
         let promised = mailboxes.promised_bytes.saturating_add(credit.bytes);
-        // A buffer may be twice as large as what it holds.
         if promised.saturating_mul(2) > self.options.pool_bytes_max as u64 {
             let message = format!(
                 "credit of {} bytes beside {} promised ones is past the limit pool_bytes_max = {} (of which one half can be promised)",
@@ -274,20 +279,20 @@ impl Shared {
             drop(waiting);
             let mut out = self.out.lock();
             if self.write_control(&mut out).is_err() || self.gone.load(Ordering::Acquire) {
-                out.get_ref().shut_down();
+                out.frames.get_ref().shut_down();
                 return;
             }
         }
     }
 
-    fn write_control(&self, out: &mut FrameWriter<Stream>) -> Result<()> {
-        let mut payload = Vec::new();
+    fn write_control(&self, out: &mut Out) -> Result<()> {
+        let Out { frames, payload } = out;
         loop {
             let Some((number, control)) = self.control.lock().pop_front() else { return Ok(()) };
             payload.clear();
-            control.write_to(&mut payload);
-            let written = out.write(FrameHead::control(control.kind(), number), [payload.as_slice()].into_iter());
-            written.map_err(|error| self.write_failed(&error))?;
+            control.write_to(payload);
+            let head = FrameHead::control(control.kind(), number);
+            frames.write(head, std::iter::once(payload.as_slice())).map_err(|error| self.write_failed(&error))?;
         }
     }
 
@@ -305,7 +310,7 @@ impl Shared {
         self.write_control(&mut out)?;
         let wanted = wanted();
         if wanted {
-            out.write(head, payload).map_err(|error| self.write_failed(&error))?;
+            out.frames.write(head, payload).map_err(|error| self.write_failed(&error))?;
         }
         MutexGuard::unlock_fair(out);
         Ok(wanted)
