@@ -1,18 +1,16 @@
-//! Deletions that IoTDB noted beside a TsFile and not in it: `FILE.mods`, and `FILE.mods2` of newer versions.
+//! A word about deletions that IoTDB noted beside a TsFile and not in it.
 //!
-//! What is in them is not read: their form is IoTDB's own. So rows that were deleted there are still rows here, which is worth a word.
+//! No verb applies them yet, so rows that were deleted there are still rows here.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use tsloom::file::mods::Mods;
 
 use crate::failure::{Failure, Outcome};
 
 /// Warns when there are such notes; with `strict` they are a failure.
 pub(crate) fn check(path: &Path, strict: bool) -> Outcome {
-    for extension in [".mods", ".mods2"] {
-        let mut beside = OsString::from(path);
-        beside.push(extension);
-        let beside = PathBuf::from(beside);
+    for beside in Mods::paths_beside(path) {
         if !beside.exists() {
             continue;
         }
