@@ -102,7 +102,7 @@ impl Opened {
                 Ok(Box::new(DeviceScan::open([Arc::clone(reader)], Some(std::slice::from_ref(device)), request)?))
             }
             (Self::File(reader), None) => {
-                Ok(Box::new(TableScan::open(object.schema.clone(), [scan::Source::File(Arc::clone(reader))], request)?))
+                Ok(Box::new(TableScan::open(object.schema.clone(), [scan::Source::file(Arc::clone(reader))], request)?))
             }
             (Self::Store(store, _), _) => {
                 let mut scan = store.scan(object.name()).time(request.time.start..=request.time.end).offset(request.offset);

@@ -42,7 +42,7 @@ fn copy(readers: &[Arc<FileReader>], table: &TableSchema, writer: &mut FileWrite
     let sources = readers.iter().filter(|reader| reader.metadata().table(table.name()).is_some());
     let fields = table.fields().map(|field| table.columns()[field].name.as_str());
     let request = ScanRequest::new().columns(fields).devices_apart(true);
-    let sources = sources.map(|reader| Source::File(Arc::clone(reader)));
+    let sources = sources.map(|reader| Source::file(Arc::clone(reader)));
     let mut scan = TableScan::open(table.clone(), sources, &request).map_err(Failure::unreadable)?;
     let mut nulls = Vec::new();
     loop {

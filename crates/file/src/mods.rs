@@ -27,7 +27,10 @@ use std::path::{Path, PathBuf};
 
 use tsloom_encoding::WireReader;
 use tsloom_format::DeviceKey;
-use tsloom_model::{DeviceId, Error, ErrorKind, FileOffset, Limits, Result, TimeRange};
+use tsloom_model::{
+    CompareOp, Deletion, DeletionTarget, DeviceSet, Error, ErrorKind, FileOffset, Limits, Predicate, Result, TimeRange,
+    split_path,
+};
 
 /// Conditions within conditions.
 const DEPTH_MAX: u32 = 16;
@@ -39,48 +42,6 @@ pub struct Mods {
     pub paths: Vec<PathBuf>,
     /// In the order of the files.
     pub deletions: Vec<Deletion>,
-}
-
-/// Some times of some columns.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Deletion {
-    /// What was deleted, both ends included.
-    pub times: TimeRange,
-    /// Only chunks that begin below this offset are meant; `None` means all.
-    pub below_offset: Option<u64>,
-    /// Whose values.
-    pub target: Target,
-}
-
-/// Whose values were deleted.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Target {
-    /// The series whose paths match: nodes, `*` for any one, `**` for one or more.
-    Paths(Vec<String>),
-    /// Columns of devices of a table.
-    Table {
-        /// The table's name.
-        table: String,
-        /// Which devices.
-        devices: TagCondition,
-        /// Which columns; none means the rows as a whole.
-        columns: Vec<String>,
-    },
-}
-
-/// Which devices of a table.
-#[derive(Clone, Debug, PartialEq)]
-pub enum TagCondition {
-    /// Every device.
-    All,
-    /// One of these.
-    Devices(Vec<DeviceId>),
-    /// A segment has this value, or is null.
-    Segment(usize, Option<String>),
-    /// A segment is not null.
-    NotNull(usize),
-    /// All of these hold.
-    And(Vec<TagCondition>),
 }
 
 impl Mods {
@@ -113,85 +74,6 @@ impl Mods {
         }
         Ok((!mods.paths.is_empty()).then_some(mods))
     }
-
-    /// The deletions that may hide values of a column of a device.
-    pub fn of<'a>(&'a self, device: &'a DeviceId, column: &'a str) -> impl Iterator<Item = &'a Deletion> {
-        self.deletions.iter().filter(move |deletion| deletion.is_of(device, column))
-    }
-}
-
-impl Deletion {
-    /// True when values of this column of this device are meant.
-    pub fn is_of(&self, device: &DeviceId, column: &str) -> bool {
-        match &self.target {
-            Target::Paths(pattern) => {
-                let path = device.to_string();
-                let mut nodes = split_nodes(&path);
-                nodes.push(column);
-                matches_nodes(pattern, &nodes)
-            }
-            Target::Table { table, devices, columns } => {
-                device.table() == table
-                    && devices.matches(device)
-                    && (columns.is_empty() || columns.iter().any(|name| name == column))
-            }
-        }
-    }
-
-    /// True when a value of a chunk that begins at `chunk_offset` was deleted.
-    pub fn hides(&self, chunk_offset: u64, time: i64) -> bool {
-        self.times.contains(time) && self.below_offset.is_none_or(|offset| chunk_offset < offset)
-    }
-}
-
-impl TagCondition {
-    /// True when the device is meant.
-    pub fn matches(&self, device: &DeviceId) -> bool {
-        let segment = |index: &usize| device.segments().nth(*index).flatten();
-        match self {
-            Self::All => true,
-            Self::Devices(devices) => devices.contains(device),
-            Self::Segment(index, value) => segment(index) == value.as_deref(),
-            Self::NotNull(index) => segment(index).is_some(),
-            Self::And(members) => members.iter().all(|member| member.matches(device)),
-        }
-    }
-}
-
-/// The nodes of a path; a node in back quotes stays whole.
-fn split_nodes(path: &str) -> Vec<&str> {
-    let (mut nodes, mut start, mut is_quoted) = (Vec::new(), 0, false);
-    for (at, byte) in path.bytes().enumerate() {
-        match byte {
-            b'`' if at == start || is_quoted => is_quoted = !is_quoted,
-            b'.' if !is_quoted => {
-                nodes.push(&path[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    nodes.push(&path[start..]);
-    nodes
-}
-
-/// Row by row: which prefixes of `nodes` the pattern so far can stand for.
-fn matches_nodes(pattern: &[String], nodes: &[&str]) -> bool {
-    let mut can = vec![false; nodes.len() + 1];
-    can[0] = true;
-    for part in pattern {
-        let before = std::mem::replace(&mut can, vec![false; nodes.len() + 1]);
-        let mut any_before = false;
-        for (index, node) in nodes.iter().enumerate() {
-            any_before |= before[index];
-            can[index + 1] = match part.as_str() {
-                "**" => any_before,
-                "*" => before[index],
-                name => before[index] && name == *node,
-            };
-        }
-    }
-    can[nodes.len()]
 }
 
 fn parse_text(bytes: &[u8]) -> Result<Vec<Deletion>> {
@@ -223,8 +105,8 @@ fn parse_line(line: &str) -> Option<Deletion> {
         Some((path, offset)) => (path, Some(offset), second),
         None => (rest, None, i64::MIN), // `second` counted versions once
     };
-    let nodes = split_nodes(path).into_iter().map(str::to_owned).collect();
-    Some(Deletion { times: TimeRange { start, end }, below_offset, target: Target::Paths(nodes) })
+    let nodes = split_path(path).into_iter().map(str::to_owned).collect();
+    Some(Deletion { times: TimeRange { start, end }, below_offset, target: DeletionTarget::Paths(nodes) })
 }
 
 fn parse_binary(bytes: &[u8]) -> Result<Vec<Deletion>> {
@@ -247,48 +129,57 @@ fn parse_entry(wire: &mut WireReader<'_>) -> Result<Deletion> {
     let target = match kind {
         0 => {
             let table = wire.vstr_present()?.to_owned();
-            let devices = parse_condition(wire, 0)?;
+            let devices = parse_condition(wire, &table, 0)?;
             let count = read_count(wire)?;
             // Every name takes a byte, so a count past the end fails there.
             let mut columns = Vec::new();
             for _ in 0..count {
                 columns.push(wire.vstr_present()?.to_owned());
             }
-            Target::Table { table, devices, columns }
+            DeletionTarget::Table { table, devices, columns }
         }
-        1 => Target::Paths(split_nodes(wire.vstr_present()?).into_iter().map(str::to_owned).collect()),
+        1 => DeletionTarget::Paths(split_path(wire.vstr_present()?).into_iter().map(str::to_owned).collect()),
         other => return Err(refuse(at, format!("kind {other} is not known"))),
     };
     Ok(Deletion { times, below_offset: None, target })
 }
 
-fn parse_condition(wire: &mut WireReader<'_>, depth: u32) -> Result<TagCondition> {
+fn parse_condition(wire: &mut WireReader<'_>, table: &str, depth: u32) -> Result<DeviceSet> {
     let at = wire.position();
     if depth == DEPTH_MAX {
         return Err(refuse(at, "conditions within conditions go too deep".to_owned()));
     }
     Ok(match wire.u8()? {
-        0 => TagCondition::All,
-        1 => TagCondition::Devices(vec![DeviceKey::read(wire)?.to_id()]),
+        0 => DeviceSet::All,
+        1 => DeviceSet::These(vec![DeviceKey::read(wire)?.to_id()]),
         2 => {
             let value = wire.vstr_utf8()?.map(str::to_owned);
-            TagCondition::Segment(read_count(wire)?, value)
+            match (read_count(wire)?.checked_sub(1), value) {
+                (Some(tag), Some(text)) => Predicate::Compare(tag, CompareOp::Eq, text).into(),
+                (Some(tag), None) => Predicate::IsNull(tag).into(),
+                // The segment before the tags is the name of the table.
+                (None, value) if value.as_deref() == Some(table) => DeviceSet::All,
+                (None, _) => DeviceSet::These(Vec::new()),
+            }
         }
         3 => {
             let mut members = Vec::new();
             for _ in 0..read_count(wire)? {
-                members.push(parse_condition(wire, depth + 1)?);
+                members.push(parse_condition(wire, table, depth + 1)?);
             }
-            TagCondition::And(members)
+            DeviceSet::AllOf(members)
         }
         4 => {
             let mut devices = Vec::new();
             for _ in 0..read_count(wire)? {
                 devices.push(DeviceKey::read(wire)?.to_id());
             }
-            TagCondition::Devices(devices)
+            DeviceSet::These(devices)
         }
-        5 => TagCondition::NotNull(read_count(wire)?),
+        5 => match read_count(wire)?.checked_sub(1) {
+            Some(tag) => Predicate::IsNull(tag).not().into(),
+            None => DeviceSet::All,
+        },
         other => return Err(refuse(at, format!("condition {other} is not known"))),
     })
 }
@@ -306,10 +197,16 @@ fn refuse(at: usize, message: String) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use tsloom_model::{Deleted, DeviceId};
+
     use super::*;
 
     fn device(path: &str) -> DeviceId {
         DeviceId::from_path(path)
+    }
+
+    fn is_of(deletion: &Deletion, device: &DeviceId, column: &str) -> bool {
+        deletion.concerns(device.segments()) && deletion.of_column(device.segments(), column) != Deleted::No
     }
 
     #[test]
@@ -319,23 +216,10 @@ mod tests {
         assert_eq!(deletions.len(), 2, "the last line is not whole");
         assert_eq!((deletions[0].times, deletions[0].below_offset), (TimeRange { start: 100, end: 300 }, Some(111)));
         assert_eq!((deletions[1].times, deletions[1].below_offset), (TimeRange { start: i64::MIN, end: 5 }, None));
-        assert!(deletions[0].is_of(&device("root.ln.wf01"), "temp") && !deletions[0].is_of(&device("root.ln.wf01"), "t"));
-        assert!(deletions[1].is_of(&device("root.`a,b`"), "s"));
-        assert!(deletions[0].hides(110, 300) && !deletions[0].hides(111, 300) && !deletions[0].hides(7, 301));
+        assert!(is_of(&deletions[0], &device("root.ln.wf01"), "temp") && !is_of(&deletions[0], &device("root.ln.wf01"), "t"));
+        assert!(is_of(&deletions[1], &device("root.`a,b`"), "s"));
         let error = parse_text(b"DELETION,root.a,1,2,3\nINSERTION,x\n").unwrap_err();
         assert_eq!(error.to_string(), "deletion at offset 22: \"INSERTION,x\" is no deletion");
-    }
-
-    #[test]
-    fn patterns_of_paths() {
-        let matches = |pattern: &str, path: &str| {
-            let nodes: Vec<String> = split_nodes(pattern).into_iter().map(str::to_owned).collect();
-            matches_nodes(&nodes, &split_nodes(path))
-        };
-        assert!(matches("root.sg.d1.s1", "root.sg.d1.s1") && matches("root.sg.*.s1", "root.sg.d1.s1"));
-        assert!(matches("root.**", "root.sg.d1.s1") && matches("root.**.s1", "root.sg.d1.s1"));
-        assert!(!matches("root.sg.d1", "root.sg.d1.s1") && !matches("root.sg.d1.s1.**", "root.sg.d1.s1"));
-        assert!(!matches("root.*.s1", "root.sg.d1.s1") && matches("root.`a.b`.s", "root.`a.b`.s"));
     }
 
     #[test]
@@ -349,10 +233,10 @@ mod tests {
         bytes.extend(b"\x02t\x03\x04\x02\x02x\x02\x05\x04\x02\x02v");
         let deletions = parse_binary(&bytes).unwrap();
         assert_eq!(deletions.len(), 2);
-        assert!(deletions[0].is_of(&device("root.a"), "s") && deletions[0].hides(1 << 40, 9));
+        assert!(is_of(&deletions[0], &device("root.a"), "s") && deletions[0].below_offset.is_none());
         let id = |tags: [Option<&str>; 2]| DeviceId::new("t", tags);
-        assert!(deletions[1].is_of(&id([Some("x"), Some("y")]), "v"));
-        assert!(!deletions[1].is_of(&id([Some("x"), None]), "v") && !deletions[1].is_of(&id([Some("x"), Some("y")]), "w"));
+        assert!(is_of(&deletions[1], &id([Some("x"), Some("y")]), "v"));
+        assert!(!is_of(&deletions[1], &id([Some("x"), None]), "v") && !is_of(&deletions[1], &id([Some("x"), Some("y")]), "w"));
         for size in 0..bytes.len() {
             assert!(parse_binary(&bytes[..size]).unwrap().len() < 2, "an entry that is cut was never whole");
         }
@@ -367,10 +251,7 @@ mod tests {
         assert_eq!(Mods::beside(&file, &Limits::default()).unwrap(), None);
         std::fs::write(folder.path().join("a.tsfile.mods"), "DELETION,root.a.s,1,2,3\n").unwrap();
         let mods = Mods::beside(&file, &Limits::default()).unwrap().unwrap();
-        assert_eq!(
-            (mods.paths.len(), mods.of(&device("root.a"), "s").count(), mods.of(&device("root.a"), "t").count()),
-            (1, 1, 0)
-        );
+        assert!(mods.paths.len() == 1 && mods.deletions.len() == 1 && is_of(&mods.deletions[0], &device("root.a"), "s"));
         std::fs::write(folder.path().join("a.tsfile.mods2"), [7; 40]).unwrap();
         let error = Mods::beside(&file, &Limits::default()).unwrap_err();
         assert!(error.file().unwrap().ends_with("a.tsfile.mods2"), "{error}");

@@ -1,5 +1,7 @@
 //! Ranges of times in order: what was deleted.
 
+use std::ops::Range;
+
 use crate::TimeRange;
 
 /// Time ranges that are sorted, not empty, and do not touch each other.
@@ -20,7 +22,16 @@ impl TimeRanges {
 
     /// Every time that one of these ranges has.
     pub fn new(ranges: impl IntoIterator<Item = TimeRange>) -> Self {
-        let mut ranges: Vec<TimeRange> = ranges.into_iter().filter(|range| !range.is_empty()).collect();
+        let mut all = Self::default();
+        all.set(ranges);
+        all
+    }
+
+    /// Becomes every time that one of these ranges has; keeps its memory.
+    pub fn set(&mut self, from: impl IntoIterator<Item = TimeRange>) {
+        let ranges = &mut self.0;
+        ranges.clear();
+        ranges.extend(from.into_iter().filter(|range| !range.is_empty()));
         ranges.sort_unstable_by_key(|range| range.start);
         ranges.dedup_by(|next, range| {
             let joins = next.start <= range.end.saturating_add(1);
@@ -29,7 +40,6 @@ impl TimeRanges {
             }
             joins
         });
-        Self(ranges)
     }
 
     /// The ranges, ascending.
@@ -50,6 +60,46 @@ impl TimeRanges {
         let from = self.0.partition_point(|one| one.end < range.start);
         let count = self.0[from..].partition_point(|one| one.start <= range.end);
         &self.0[from..from + count]
+    }
+
+    /// True when every time of `range` is in one of them.
+    pub fn covers(&self, range: TimeRange) -> bool {
+        range.is_empty() || matches!(self.within(range), [one] if one.covers(range))
+    }
+
+    /// Splits times that ascend into runs: rows, and whether their times are inside.
+    pub fn runs<'a>(&'a self, times: &'a [i64]) -> impl Iterator<Item = (Range<usize>, bool)> + 'a {
+        let span = match times {
+            [first, .., last] => TimeRange { start: *first, end: *last },
+            [only] => TimeRange { start: *only, end: *only },
+            [] => TimeRange::EMPTY,
+        };
+        let mut ranges = self.within(span).iter();
+        let mut next = ranges.next();
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let start = at;
+            while start < times.len() {
+                let Some(range) = next else {
+                    at = times.len();
+                    return Some((start..at, false));
+                };
+                let is_inside = range.contains(times[start]);
+                let end = if is_inside {
+                    times[start..].partition_point(|time| *time <= range.end)
+                } else {
+                    times[start..].partition_point(|time| *time < range.start)
+                };
+                if is_inside || end == 0 {
+                    next = ranges.next();
+                }
+                if end > 0 {
+                    at = start + end;
+                    return Some((start..at, is_inside));
+                }
+            }
+            None
+        })
     }
 
     /// True when `time` is in one of them.
@@ -86,6 +136,17 @@ mod tests {
                     let parts = [*one, *two, *three];
                     let joined = TimeRanges::new(parts);
                     assert!(joined.as_slice().windows(2).all(|pair| pair[0].end + 1 < pair[1].start), "{joined:?}");
+                    for range in &ranges {
+                        assert_eq!(joined.covers(*range), (range.start..=range.end).all(|time| joined.contains(time)));
+                    }
+                    let times: Vec<i64> = (-1..7).filter(|time| time % 3 != one.start % 3).collect();
+                    let mut at = 0;
+                    for (rows, is_inside) in joined.runs(&times) {
+                        assert!(rows.start == at && !rows.is_empty());
+                        at = rows.end;
+                        assert!(times[rows].iter().all(|time| joined.contains(*time) == is_inside));
+                    }
+                    assert_eq!(at, times.len());
                     for time in -1..7 {
                         assert_eq!(joined.contains(time), parts.iter().any(|part| part.contains(time)), "{parts:?} {time}");
                     }

@@ -10,7 +10,8 @@ use tsloom_model::{ColumnSchema, DeviceId, Error, ErrorKind, Result, TableSchema
 
 use crate::devices::{DeviceEntry, DeviceList, list_file};
 use crate::reads::{ByteRange, FileIo};
-use crate::{Order, ScanRequest, ScanStats, TableScan};
+use crate::request::SourceRows;
+use crate::{Order, ScanRequest, ScanStats, Source, TableScan};
 
 /// Rows of tree-model devices, ordered by device and time, in blocks that are lent one after the other.
 ///
@@ -57,19 +58,20 @@ impl<R: ReadAt> DeviceScan<R> {
     /// all of those that a condition on values asks for, is passed over. Its condition on tags is not asked.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] for a device that is in none of the files; damaged or unreadable device indexes.
-    pub fn open(
-        files: impl IntoIterator<Item = Arc<FileReader<R>>>,
+    /// [`ErrorKind::InvalidArgument`] for a source that is no file, [`ErrorKind::NotFound`] for a device that is in none of the files; damaged or unreadable device indexes.
+    pub fn open<S: Into<Source<R>>>(
+        files: impl IntoIterator<Item = S>,
         devices: Option<&[DeviceId]>,
         request: &ScanRequest,
     ) -> Result<Self> {
-        let files: Vec<_> = files.into_iter().collect();
+        let sources: Vec<Source<R>> = files.into_iter().map(Into::into).collect();
+        let files: Vec<_> = sources.iter().map(file_of).collect::<Result<_>>()?;
         let mut cursors: Vec<DeviceCursor> = files.iter().map(|file| file.all_devices()).collect();
         let devices = match devices {
             None => list_all(&files)?,
             Some(wanted) => find(&files, &mut cursors, wanted)?,
         };
-        let scan = TableScan::of_none(files.iter().cloned(), request)?;
+        let scan = TableScan::of_none(sources, request)?;
         let series = DeviceSeries::default();
         Ok(Self { files, request: request.clone(), devices, next_device: 0, cursors, series, scan, is_ended: false })
     }
@@ -188,6 +190,15 @@ impl<R: ReadAt> std::fmt::Debug for DeviceScan<R> {
             .field("next_device", &self.next_device)
             .field("scan", &self.scan)
             .finish_non_exhaustive()
+    }
+}
+
+fn file_of<R: ReadAt>(source: &Source<R>) -> Result<Arc<FileReader<R>>> {
+    match &source.rows {
+        SourceRows::File(reader) => Ok(Arc::clone(reader)),
+        SourceRows::Memtable(_) => {
+            Err(Error::new(ErrorKind::InvalidArgument, "devices without a table are read from files, not from a memtable"))
+        }
     }
 }
 

@@ -112,6 +112,11 @@ impl DeviceList {
         &self.entries[self.entry_range(device)]
     }
 
+    /// The segments of a device as a source has them: the table, then its tags.
+    pub(crate) fn segments(&self, entry: &DeviceEntry) -> impl Iterator<Item = Option<&str>> + Clone {
+        self.segments_of(entry.segments)
+    }
+
     fn entry_range(&self, device: usize) -> Range<usize> {
         let start = device.checked_sub(1).map_or(0, |before| self.ends[before]);
         start as usize..self.ends[device] as usize
@@ -149,7 +154,7 @@ impl DeviceList {
         self.segments_of(segments).nth(index)?
     }
 
-    fn segments_of(&self, (start, end): (u32, u32)) -> impl Iterator<Item = Option<&str>> {
+    fn segments_of(&self, (start, end): (u32, u32)) -> impl Iterator<Item = Option<&str>> + Clone {
         self.segments[start as usize..end as usize]
             .iter()
             .map(|&(start, size)| (size != NULL).then(|| &self.text[start as usize..start as usize + size as usize]))

@@ -11,6 +11,7 @@ use tsloom_model::{ColumnBounds, Error, ErrorKind, Grouped, Result, TimeRange, T
 use tsloom_page_reader::PageReader;
 
 use crate::chunk::Chunk;
+use crate::deletions::Gone;
 use crate::filter::{ALL_NULL, RowTest, bounds_of};
 use crate::plan::{FilePlan, Group};
 use crate::projection::FieldColumn;
@@ -42,6 +43,8 @@ pub(crate) struct GroupReader {
     /// Rows of the pages so far, and the last time of them.
     rows_seen: u64,
     last_time: Option<i64>,
+    /// What was deleted of it.
+    gone: Gone,
     pub(crate) pages_decoded: u64,
     pub(crate) pages_pruned: u64,
 }
@@ -60,6 +63,7 @@ impl GroupReader {
             times: TimeRange::EMPTY,
             rows_seen: 0,
             last_time: None,
+            gone: Gone::default(),
             pages_decoded: 0,
             pages_pruned: 0,
         }
@@ -69,6 +73,15 @@ impl GroupReader {
     pub(crate) fn forget(&mut self) {
         self.unit = (0, 0..0);
         self.chunks.clear();
+    }
+
+    /// What was deleted of the group that is open, or about to be.
+    pub(crate) fn gone(&self) -> &Gone {
+        &self.gone
+    }
+
+    pub(crate) fn gone_mut(&mut self) -> &mut Gone {
+        &mut self.gone
     }
 
     /// Opens a group of the plan. Reads it when it is not there yet, and with it the ones after it until there are `rows_ahead` rows.
@@ -185,8 +198,8 @@ impl GroupReader {
             }
             self.last_time = Some(times.end);
             self.rows_seen += row_count;
-            let is_ruled_out = test.is_some_and(|test| self.is_ruled_out(test, fields, row_count));
-            if is_ruled_out || window.passes_over(row_count, times) {
+            let is_ruled_out = test.is_some_and(|test| self.is_ruled_out(test, fields, row_count, times));
+            if is_ruled_out || window.passes_over(row_count, times, &self.gone) {
                 self.pages_pruned += 1 + self.chunks.iter().filter(|chunk| !chunk.page_is_empty()).count() as u64;
                 continue;
             }
@@ -200,6 +213,7 @@ impl GroupReader {
                 }
             }
             self.pages.select_times(window.times());
+            self.pages.leave_out(&self.gone.rows);
             window.take(&mut self.pages);
             if self.pages.selected_count() > 0 {
                 for (chunk, field) in self.chunks.iter_mut().zip(fields).filter(|(chunk, _)| chunk.has_pages()) {
@@ -212,22 +226,23 @@ impl GroupReader {
 
     /// True when the statistics of the current pages say that no row of them meets the condition. Those of the only page of a
     /// chunk are the chunk's, which the plan has asked.
-    fn is_ruled_out(&self, test: &RowTest, fields: &[FieldColumn], row_count: u64) -> bool {
+    fn is_ruled_out(&self, test: &RowTest, fields: &[FieldColumn], row_count: u64, times: TimeRange) -> bool {
         let bytes = self.pieces.bytes();
         test.rules_out(&|position| {
             let is_asked = |field: &FieldColumn| field.test_position == Some(position);
             let chunk = match plain_field(self.plain, fields) {
-                Some(field) => Some(&self.time).filter(|_| is_asked(field)),
-                None => self.chunks.iter().zip(fields).find(|(_, field)| is_asked(field)).map(|(chunk, _)| chunk),
+                Some(field) => Some((&self.time, field)).filter(|_| is_asked(field)),
+                None => self.chunks.iter().zip(fields).find(|(_, field)| is_asked(field)),
             };
-            let Some(chunk) = chunk else { return ALL_NULL };
+            let Some((chunk, field)) = chunk else { return ALL_NULL };
             if chunk.page_is_empty() {
                 return ALL_NULL;
             }
-            match chunk.page_statistics(bytes) {
+            let bounds = match chunk.page_statistics(bytes) {
                 Some(statistics) => bounds_of(&statistics, row_count),
                 None => ColumnBounds { has_null: true, has_value: true, range: ValueRange::Unknown },
-            }
+            };
+            self.gone.bounds(field.index, times, bounds)
         })
     }
 
@@ -272,7 +287,7 @@ impl GroupReader {
             for field in fields.iter().filter(|field| asked(field)) {
                 let into = &mut columns[field.column];
                 match &page {
-                    Some(page) if field.index == plain => self.pages.append_plain(page, TimeRanges::NONE, into)?,
+                    Some(page) if field.index == plain => self.pages.append_plain(page, self.gone.cells(field.index), into)?,
                     _ => self.pages.append_values(None, TimeRanges::NONE, into)?,
                 }
             }
@@ -281,7 +296,7 @@ impl GroupReader {
         for (chunk, field) in self.chunks.iter().zip(fields).filter(|(_, field)| asked(field)) {
             let page = chunk.value_page(bytes);
             self.pages_decoded += u64::from(page.is_some());
-            self.pages.append_values(page.as_ref(), TimeRanges::NONE, &mut columns[field.column])?;
+            self.pages.append_values(page.as_ref(), self.gone.cells(field.index), &mut columns[field.column])?;
         }
         Ok(())
     }

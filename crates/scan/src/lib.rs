@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod chunk;
+mod deletions;
 mod device_scan;
 mod devices;
 mod filter;

@@ -19,6 +19,7 @@ use tsloom_model::{Error, ErrorKind, Grouped, Result, TimeRange};
 
 use self::device::{DeviceScratch, DeviceWalk};
 use self::measurements::MeasurementWalk;
+use crate::deletions::Gone;
 use crate::filter::{ALL_NULL, ChunkBounds, RowTest};
 use crate::projection::FieldColumn;
 use crate::reads::{ByteRange, FileIo, Pieces};
@@ -194,9 +195,13 @@ impl FilePlan {
     }
 
     /// True when statistics say that no row of the group meets the condition.
-    pub(crate) fn is_ruled_out(&self, group: usize, test: &RowTest) -> bool {
+    pub(crate) fn is_ruled_out(&self, group: usize, test: &RowTest, fields: &[FieldColumn], gone: &Gone) -> bool {
         let bounds = &self.table.bounds[group * self.table.test_count..(group + 1) * self.table.test_count];
-        test.rules_out(&|position| bounds[position])
+        let times = self.table.groups[group].times;
+        test.rules_out(&|position| {
+            let field = fields.iter().find(|field| field.test_position == Some(position));
+            field.map_or(bounds[position], |field| gone.bounds(field.index, times, bounds[position]))
+        })
     }
 
     /// Reads the measurement roots of the devices from `first` on.

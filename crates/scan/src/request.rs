@@ -7,14 +7,60 @@ use std::sync::Arc;
 use tsloom_file::FileReader;
 use tsloom_io::ReadAt;
 use tsloom_memtable::MemtableSnapshot;
-use tsloom_model::{Predicate, RowFilter, RowPolicy, TimeRange};
+use tsloom_model::{Deletion, Predicate, RowFilter, RowPolicy, TimeRange};
 
-/// Where rows come from. In a list of sources the later one is newer: its value wins where both have one.
-pub enum Source<R: ReadAt = File> {
-    /// A TsFile.
+/// Where rows come from, and what was deleted of them since. In a list of sources the later one is newer: its value wins where both
+/// have one. What was deleted of one source says nothing about the others.
+pub struct Source<R: ReadAt = File> {
+    pub(crate) rows: SourceRows<R>,
+    pub(crate) deletions: Arc<[Deletion]>,
+}
+
+/// What holds the rows of a source.
+pub(crate) enum SourceRows<R: ReadAt> {
     File(Arc<FileReader<R>>),
-    /// What was written but not flushed yet.
     Memtable(MemtableSnapshot),
+}
+
+impl<R: ReadAt> Source<R> {
+    /// A TsFile.
+    pub fn file(reader: Arc<FileReader<R>>) -> Self {
+        Self { rows: SourceRows::File(reader), deletions: Arc::default() }
+    }
+
+    /// What was written but not flushed yet.
+    pub fn memtable(snapshot: MemtableSnapshot) -> Self {
+        Self { rows: SourceRows::Memtable(snapshot), deletions: Arc::default() }
+    }
+
+    /// All of these were deleted: those that name columns make cells null, the others remove rows.
+    ///
+    /// ```
+    /// # fn open(reader: std::sync::Arc<tsloom_file::FileReader>) -> tsloom_model::Result<tsloom_scan::TableScan> {
+    /// use tsloom_model::Deletion;
+    /// use tsloom_scan::{ScanRequest, Source, TableScan};
+    ///
+    /// let schema = reader.table("weather").expect("the file has it").clone();
+    /// let source = Source::file(reader).without([Deletion::of_table("weather", ..1_000)]);
+    /// TableScan::open(schema, [source], &ScanRequest::new())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn without(self, deletions: impl Into<Arc<[Deletion]>>) -> Self {
+        Self { deletions: deletions.into(), ..self }
+    }
+}
+
+impl<R: ReadAt> From<Arc<FileReader<R>>> for Source<R> {
+    fn from(reader: Arc<FileReader<R>>) -> Self {
+        Self::file(reader)
+    }
+}
+
+impl<R: ReadAt> From<MemtableSnapshot> for Source<R> {
+    fn from(snapshot: MemtableSnapshot) -> Self {
+        Self::memtable(snapshot)
+    }
 }
 
 /// The order of rows.

@@ -23,7 +23,7 @@ use tsloom_memtable::DeviceCursor;
 use tsloom_model::{Result, TimeRange};
 
 use self::merge::{Merge, Owner, Run, Stage};
-use crate::devices::DeviceEntry;
+use crate::devices::DeviceList;
 use crate::group::GroupReader;
 use crate::plan::Group;
 use crate::projection::Projection;
@@ -98,10 +98,11 @@ impl DeviceRows {
         }
     }
 
-    /// Takes up a device. `entries` say which sources have it, oldest first.
+    /// Takes up a device of the list.
     pub(crate) fn open<R: ReadAt>(
         &mut self,
-        entries: &[DeviceEntry],
+        devices: &DeviceList,
+        device: usize,
         sources: &mut [OpenSource<R>],
         projection: &Projection,
         window: &RowWindow,
@@ -110,17 +111,20 @@ impl DeviceRows {
         self.cursors.clear();
         self.cluster = 0..0;
         self.run_count = 0;
-        for entry in entries {
+        for entry in devices.entries(device) {
             let source = entry.source as usize;
             match &mut sources[source] {
                 OpenSource::File(file) => {
+                    file.deletions.turn_to(&devices.segments(entry), &projection.fields, window.times());
                     let groups = file.next_device(&projection.fields)?;
                     let metas = file.plan.groups()[groups.clone()].iter();
                     let part = |(index, meta): (usize, &Group)| Part { source, index, field: meta.field, times: meta.times };
                     self.parts.extend(groups.zip(metas).map(part));
                 }
-                OpenSource::Memtable(devices) => {
-                    let device = &devices[entry.node.start as usize];
+                OpenSource::Memtable(memtable) => {
+                    memtable.deletions.turn_to(&devices.segments(entry), &projection.fields, window.times());
+                    memtable.deletions.of_group(TimeRange::ALL, 0, None, &mut memtable.gone);
+                    let device = &memtable.devices[entry.node.start as usize];
                     let times = device.time_range();
                     if window.times().overlaps(times) {
                         let names: Vec<&str> = projection.fields.iter().map(|field| field.name.as_str()).collect();

@@ -9,14 +9,16 @@ use tsloom_file::FileReader;
 use tsloom_io::ReadAt;
 use tsloom_model::{DeviceId, Error, ErrorKind, Result, RowPolicy, TableSchema, Value};
 
+use crate::deletions::{Gone, SourceDeletions};
 use crate::devices::{DeviceList, list_file};
 use crate::filter::FilteredRows;
 use crate::group::GroupReader;
 use crate::plan::FilePlan;
 use crate::projection::Projection;
 use crate::reads::{ByteRange, FileIo};
+use crate::request::SourceRows;
 use crate::rows::DeviceRows;
-use crate::sources::{FileSource, OpenSource, Step};
+use crate::sources::{FileSource, MemtableSource, OpenSource, Step};
 use crate::window::RowWindow;
 use crate::{Order, ScanRequest, ScanStats, Source};
 
@@ -93,7 +95,11 @@ impl<R: ReadAt> TableScan<R> {
     ///
     /// # Errors
     /// A projection or filter that does not fit the schema, and damaged or unreadable device indexes.
-    pub fn open(schema: TableSchema, sources: impl IntoIterator<Item = Source<R>>, request: &ScanRequest) -> Result<Self> {
+    pub fn open<S: Into<Source<R>>>(
+        schema: TableSchema,
+        sources: impl IntoIterator<Item = S>,
+        request: &ScanRequest,
+    ) -> Result<Self> {
         let projection = Projection::new(&schema, request)?;
         let filter = request.filter.as_ref().map(|filter| filter.resolve(&schema)).transpose()?;
         let window = RowWindow::new(request.time, request.offset, request.limit);
@@ -101,8 +107,10 @@ impl<R: ReadAt> TableScan<R> {
         let mut opened = Vec::new();
         for (index, source) in sources.into_iter().enumerate() {
             let index = index as u32;
-            opened.push(match source {
-                Source::File(reader) => {
+            let Source { rows, deletions } = source.into();
+            let deletions = SourceDeletions::new(deletions);
+            opened.push(match rows {
+                SourceRows::File(reader) => {
                     let mut file = FileIo::new(reader);
                     if !window.is_done() {
                         list_file(&mut devices, index, &mut file, Some(schema.name()), filter.as_ref())
@@ -111,15 +119,15 @@ impl<R: ReadAt> TableScan<R> {
                     let readers = vec![GroupReader::new(file.reader.options())];
                     let test_count = projection.test.as_ref().map_or(0, |test| test.columns.len());
                     let plan = FilePlan::new(projection.fields.len(), test_count, request.time, file.reader.size());
-                    OpenSource::File(Box::new(FileSource { file, plan, visited: 0, groups_pruned: 0, readers }))
+                    OpenSource::File(Box::new(FileSource { file, plan, deletions, visited: 0, groups_pruned: 0, readers }))
                 }
-                Source::Memtable(snapshot) => {
+                SourceRows::Memtable(snapshot) => {
                     let snapshots: Vec<_> = snapshot.device_snapshots(schema.name()).collect();
                     for (at, device) in snapshots.iter().enumerate() {
                         let place = ByteRange { start: at as u64, end: at as u64 };
                         devices.push(index, place, device.device().segments(), filter.as_ref())?;
                     }
-                    OpenSource::Memtable(snapshots)
+                    OpenSource::Memtable(MemtableSource { devices: snapshots, deletions, gone: Gone::default() })
                 }
             });
         }
@@ -164,10 +172,10 @@ impl<R: ReadAt> TableScan<R> {
     }
 
     /// Starts a scan over files that has no device yet: [`turn_to`](Self::turn_to) gives it one after the other.
-    pub(crate) fn of_none(files: impl IntoIterator<Item = Arc<FileReader<R>>>, request: &ScanRequest) -> Result<Self> {
+    pub(crate) fn of_none(files: impl IntoIterator<Item = Source<R>>, request: &ScanRequest) -> Result<Self> {
         let schema = TableSchema::from_stored("", Vec::new())?;
         let request = ScanRequest { columns: Some(Vec::new()), filter: None, values: None, ..request.clone() };
-        Self::open(schema, files.into_iter().map(Source::File), &request)
+        Self::open(schema, files, &request)
     }
 
     /// Goes on with another device, whose columns are another schema. Offset and limit go on counting; so does what was done.
@@ -212,7 +220,7 @@ impl<R: ReadAt> TableScan<R> {
             let message = format!("there is no table {table}; there is {}", names.join(", "));
             return Err(reader.blame(Error::new(ErrorKind::NotFound, message)));
         };
-        Self::open(schema, [Source::File(reader)], request)
+        Self::open(schema, [reader], request)
     }
 
     /// Asks `factory` for a block whenever the scan needs a new one; where it declines, the scan builds one.
@@ -261,7 +269,7 @@ impl<R: ReadAt> TableScan<R> {
                     let device = self.next_device;
                     self.next_device += 1;
                     let place = if self.is_descending { self.devices.len() - 1 - device } else { device };
-                    self.rows.open(self.devices.entries(place), &mut self.sources, &self.projection, &self.window)?;
+                    self.rows.open(&self.devices, place, &mut self.sources, &self.projection, &self.window)?;
                     if let Some(filtered) = &mut self.filtered {
                         filtered.clear();
                     }

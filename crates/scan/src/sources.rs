@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use tsloom_block::Block;
 use tsloom_io::ReadAt;
-use tsloom_memtable::{DeviceCursor, DeviceSnapshot};
+use tsloom_memtable::{DeviceCursor, DeviceSnapshot, RowsView};
 use tsloom_model::{DataType, Error, ErrorKind, Grouped, Result};
 
+use crate::deletions::{Gone, SourceDeletions};
 use crate::group::GroupReader;
 use crate::plan::FilePlan;
 use crate::projection::{Asked, FieldColumn};
@@ -20,14 +21,22 @@ const CELL_COUNT_MAX: usize = 128 << 20;
 /// A source of the scan, and how far it has been visited.
 pub(crate) enum OpenSource<R: ReadAt> {
     File(Box<FileSource<R>>),
-    /// The devices of the table, in the order of the snapshot.
-    Memtable(Vec<DeviceSnapshot>),
+    Memtable(MemtableSource),
+}
+
+/// The devices of the table, in the order of the snapshot.
+pub(crate) struct MemtableSource {
+    pub(crate) devices: Vec<DeviceSnapshot>,
+    pub(crate) deletions: SourceDeletions,
+    /// What is gone of the current device.
+    pub(crate) gone: Gone,
 }
 
 /// A file, the plan of its devices, and readers of its chunk groups.
 pub(crate) struct FileSource<R: ReadAt> {
     pub(crate) file: FileIo<R>,
     pub(crate) plan: FilePlan,
+    pub(crate) deletions: SourceDeletions,
     /// How many devices of the plan were visited.
     pub(crate) visited: usize,
     /// Groups whose statistics ruled them out.
@@ -95,11 +104,12 @@ impl<R: ReadAt> FileSource<R> {
                 if run.state == GroupState::Closed {
                     let Some(group) = next_group() else { return Ok(Step::End) };
                     let meta = &self.plan.groups()[group];
-                    if test.is_some_and(|test| self.plan.is_ruled_out(group, test)) {
-                        self.groups_pruned += 1;
+                    self.deletions.of_group(meta.times, meta.time.range.start, meta.field, reader.gone_mut());
+                    if window.passes_over(meta.row_count, meta.times, reader.gone()) {
                         continue;
                     }
-                    if window.passes_over(meta.row_count, meta.times) {
+                    if test.is_some_and(|test| self.plan.is_ruled_out(group, test, fields, reader.gone())) {
+                        self.groups_pruned += 1;
                         continue;
                     }
                     let rows_ahead = if run.reader == 0 { window.rows_wanted() } else { 0 };
@@ -146,6 +156,7 @@ fn check_cell_count(row_count: usize, column_count: usize) -> Result<()> {
 pub(crate) fn step_memtable(
     cursor: &mut DeviceCursor,
     window: &mut RowWindow,
+    gone: &Gone,
     fields: &[FieldColumn],
     out: &mut Block,
     room: usize,
@@ -158,26 +169,38 @@ pub(crate) fn step_memtable(
             return Ok(Step::End);
         }
         let Some(rows) = cursor.next_rows(room) else { return Ok(Step::End) };
-        let (start, count) = window.take_rows(rows.row_count());
-        if count == 0 {
-            continue;
-        }
-        out.reserve(count);
-        let (times, columns) = out.parts_mut();
-        times.extend_from_slice(&rows.times()[start..start + count]);
-        for (index, field) in fields.iter().enumerate() {
-            let column = &mut columns[field.column];
-            match rows.column(index) {
-                None => column.push_nulls(count),
-                Some(view) => {
-                    if !column.extend(view.slice(start, count)) {
-                        return Err(another_type(field, view.data_type(), column.data_type()));
-                    }
-                }
+        let from = out.row_count();
+        for (run, _) in gone.rows.runs(rows.times()).filter(|(_, is_gone)| !is_gone) {
+            let (skipped, count) = window.take_rows(run.len());
+            if count > 0 {
+                append_rows(&rows.slice(run.start + skipped, count), gone, fields, out)?;
             }
         }
-        return Ok(Step::Rows);
+        if out.row_count() > from {
+            return Ok(Step::Rows);
+        }
     }
+}
+
+fn append_rows(rows: &RowsView<'_>, gone: &Gone, fields: &[FieldColumn], out: &mut Block) -> Result<()> {
+    out.reserve(rows.row_count());
+    let (times, columns) = out.parts_mut();
+    times.extend_from_slice(rows.times());
+    for (index, field) in fields.iter().enumerate() {
+        let column = &mut columns[field.column];
+        let Some(view) = rows.column(index) else {
+            column.push_nulls(rows.row_count());
+            continue;
+        };
+        for (run, is_gone) in gone.cells(field.index).runs(rows.times()) {
+            if is_gone {
+                column.push_nulls(run.len());
+            } else if !column.extend(view.slice(run.start, run.len())) {
+                return Err(another_type(field, view.data_type(), column.data_type()));
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cold]

@@ -3,6 +3,8 @@
 use tsloom_model::TimeRange;
 use tsloom_page_reader::PageReader;
 
+use crate::deletions::Gone;
+
 /// What is still wanted. Offset and limit go down as rows are passed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowWindow {
@@ -36,11 +38,11 @@ impl RowWindow {
     }
 
     /// True when none of these rows is wanted; those that only the offset leaves out are counted.
-    pub(crate) fn passes_over(&mut self, row_count: u64, times: TimeRange) -> bool {
-        if !self.times.overlaps(times) {
+    pub(crate) fn passes_over(&mut self, row_count: u64, times: TimeRange, gone: &Gone) -> bool {
+        if !self.times.overlaps(times) || gone.rows.covers(times) {
             return true;
         }
-        let is_skipped = self.times.covers(times) && row_count <= self.offset;
+        let is_skipped = row_count <= self.offset && self.times.covers(times) && !gone.touches_rows(times);
         if is_skipped {
             self.offset -= row_count;
         }
@@ -77,10 +79,15 @@ mod tests {
     fn the_offset_leaves_out_whole_pages_only_inside_the_range() {
         let range = |start, end| TimeRange { start, end };
         let mut window = RowWindow::new(range(10, 99), 5, Some(4));
-        assert!(window.passes_over(9, range(0, 9)), "outside: not counted");
-        assert!(!window.passes_over(3, range(5, 12)), "partly inside: who knows how many rows");
-        assert!(window.passes_over(3, range(13, 20)));
-        assert!(!window.passes_over(3, range(21, 30)), "two of three are left out");
+        let mut gone = Gone::default();
+        assert!(window.passes_over(9, range(0, 9), &gone), "outside: not counted");
+        assert!(!window.passes_over(3, range(5, 12), &gone), "partly inside: who knows how many rows");
+        gone.rows.set([range(17, 24)]);
+        assert!(!window.passes_over(3, range(13, 20), &gone), "some of them are deleted");
+        assert!(window.passes_over(3, range(18, 20), &gone), "all of them are: not counted");
+        gone.clear();
+        assert!(window.passes_over(3, range(13, 20), &gone));
+        assert!(!window.passes_over(3, range(21, 30), &gone), "two of three are left out");
         assert_eq!(window.take_rows(3), (2, 1));
         assert_eq!((window.take_rows(3), window.is_done()), ((0, 3), true));
         assert!(RowWindow::new(TimeRange::EMPTY, 0, None).is_done());

@@ -51,10 +51,10 @@ impl Memory {
     /// All that may have rows of a table in a time range, oldest first.
     pub(crate) fn sources(&self, table: &str, times: TimeRange) -> Vec<Source<std::sync::Arc<dyn ReadAt>>> {
         let is_wanted = |file: &&OpenFile| file.entry.times.overlaps(times) && file.reader.table(table).is_some();
-        let files = self.files.iter().filter(is_wanted).map(|file| Source::File(file.reader.clone()));
+        let files = self.files.iter().filter(is_wanted).map(|file| Source::file(file.reader.clone()));
         let frozen = self.frozen.iter().map(|part| part.frozen.snapshot());
         let active = (!self.active.is_empty()).then(|| self.active.snapshot());
         let has_table = |snapshot: &MemtableSnapshot| snapshot.tables().any(|name| name == table);
-        files.chain(frozen.chain(active).filter(has_table).map(Source::Memtable)).collect()
+        files.chain(frozen.chain(active).filter(has_table).map(Source::memtable)).collect()
     }
 }

@@ -68,9 +68,9 @@ impl<R: ReadAt> Merge<'_, R> {
                 file.step(groups, next_group, window, Asked { fields, test }, out, room)
                     .map_err(|error| file.file.reader.blame(error))
             }
-            OpenSource::Memtable(_) => {
+            OpenSource::Memtable(memtable) => {
                 let cursor = &mut self.cursors[self.parts[left.start].index];
-                step_memtable(cursor, window, fields, out, room)
+                step_memtable(cursor, window, &memtable.gone, fields, out, room)
             }
         }
     }

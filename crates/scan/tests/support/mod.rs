@@ -2,6 +2,9 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+pub mod naive;
+pub mod requests;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
