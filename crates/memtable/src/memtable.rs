@@ -242,6 +242,19 @@ impl Memtable {
         is_found
     }
 
+    /// Forgets a table with all its rows; what is written under this name later is a new one. Returns false when there is none.
+    pub fn drop_table(&mut self, table: &str) -> bool {
+        self.snapshot.take();
+        let before = self.tables.len();
+        self.tables.retain(|other| other.name() != table);
+        if self.tables.len() == before {
+            return false;
+        }
+        let rows = |table: &Table| table.devices().iter().map(|device| device.list().row_count() as u64).sum::<u64>();
+        self.row_count = self.tables.iter().map(|table| rows(table)).sum();
+        true
+    }
+
     /// What is in the memtable now. O(devices) after a change, O(1) otherwise; it stays as it is for ever.
     pub fn snapshot(&self) -> MemtableSnapshot {
         self.snapshot.get_or_init(|| MemtableSnapshot::new(&self.ledger, &self.tables)).clone()
@@ -296,7 +309,7 @@ impl Memtable {
         self.row_count == 0
     }
 
-    /// The times written, deleted ones included; empty before the first row.
+    /// The times written, deleted ones included; those of dropped tables may be in it. Empty before the first row.
     pub fn time_range(&self) -> TimeRange {
         self.time_range
     }
@@ -327,6 +340,11 @@ impl Frozen {
     /// As [`Memtable::delete_column`].
     pub fn delete_column(&mut self, table: &str, column: &str) -> bool {
         self.memtable.delete_column(table, column)
+    }
+
+    /// As [`Memtable::drop_table`].
+    pub fn drop_table(&mut self, table: &str) -> bool {
+        self.memtable.drop_table(table)
     }
 
     /// Bytes held; they go back to the pool when this and the last snapshot are dropped.
