@@ -1,16 +1,19 @@
-//! What the log says: schemas, rows, checkpoints.
+//! What the log says: schemas, rows, deletes, checkpoints.
 //!
 //! ```text
 //! kind  payload
 //! 1     schema      uvar id, table schema (see `schema`)
 //! 2     tablet      uvar schema id, uvar row count, uvar column count, uvar step to each present column, body
+//! 3     delete      uvar schema id, what is deleted (see `delete`)
 //! 4     checkpoint  uvar64 sequence: files have every entry up to it
+//! 5     drop        uvar schema id: its table is gone
 //!
 //! step  from the column before (from -1 for the first) to this one, minus 1: all present is a run of zeros
 //! body  the wire form of a tablet from its times on, with nothing of the absent columns
 //! ```
 //!
-//! A schema stands in every segment before the first rows that need it, so each segment can be read by itself.
+//! A schema stands in every segment before the first rows that need it, so each segment can be read by itself. So one may come
+//! again, even after its table has got another one or is gone; ids only rise, which tells those from a new one.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,11 +22,14 @@ use tsloom_encoding::{WirePut, WireReader};
 use tsloom_model::{Error, ErrorKind, FileOffset, Result, TableSchema};
 use tsloom_tablet::{Tablet, TabletHead, TabletRef};
 
+use crate::delete::Delete;
 use crate::schema::{read_schema, schema_size, write_schema};
 
 pub(crate) const SCHEMA: u8 = 1;
 const TABLET: u8 = 2;
+const DELETE: u8 = 3;
 const CHECKPOINT: u8 = 4;
+const DROP: u8 = 5;
 
 const VARINT_SIZE_MAX: usize = 10;
 
@@ -46,10 +52,22 @@ pub enum NewEntry<'a> {
         /// The rows.
         tablet: TabletRef<'a>,
     },
+    /// Rows or cells are gone.
+    Delete {
+        /// Id of the schema of the table.
+        id: u32,
+        /// Which.
+        delete: &'a Delete,
+    },
     /// Files have every entry up to this sequence.
     Checkpoint {
         /// The last of these entries.
         flushed: u64,
+    },
+    /// A table is gone.
+    Drop {
+        /// Id of its schema.
+        id: u32,
     },
 }
 
@@ -70,10 +88,22 @@ pub enum Entry {
         /// The rows, with the columns of the schema in its order.
         tablet: Tablet,
     },
+    /// Rows or cells are gone.
+    Delete {
+        /// Id of the schema of the table.
+        id: u32,
+        /// Which.
+        delete: Delete,
+    },
     /// Files have every entry up to this sequence.
     Checkpoint {
         /// The last of these entries.
         flushed: u64,
+    },
+    /// A table is gone.
+    Drop {
+        /// Id of its schema.
+        id: u32,
     },
 }
 
@@ -82,7 +112,9 @@ impl<'a> NewEntry<'a> {
         match self {
             Self::Schema { .. } => SCHEMA,
             Self::Tablet { .. } => TABLET,
+            Self::Delete { .. } => DELETE,
             Self::Checkpoint { .. } => CHECKPOINT,
+            Self::Drop { .. } => DROP,
         }
     }
 
@@ -90,7 +122,7 @@ impl<'a> NewEntry<'a> {
     pub(crate) fn needed_schema(&self) -> Option<(u32, &'a TableSchema)> {
         match self {
             Self::Tablet { id, schema, .. } => Some((*id, schema)),
-            Self::Schema { .. } | Self::Checkpoint { .. } => None,
+            Self::Schema { .. } | Self::Delete { .. } | Self::Checkpoint { .. } | Self::Drop { .. } => None,
         }
     }
 
@@ -98,7 +130,7 @@ impl<'a> NewEntry<'a> {
     pub(crate) fn schema_id(&self) -> Option<u32> {
         match self {
             Self::Schema { id, .. } | Self::Tablet { id, .. } => Some(*id),
-            Self::Checkpoint { .. } => None,
+            Self::Delete { .. } | Self::Checkpoint { .. } | Self::Drop { .. } => None,
         }
     }
 
@@ -107,7 +139,8 @@ impl<'a> NewEntry<'a> {
         match self {
             Self::Schema { schema, .. } => VARINT_SIZE_MAX + schema_size(schema),
             Self::Tablet { tablet, .. } => VARINT_SIZE_MAX * (3 + tablet.present_columns().count()) + tablet.body_size(),
-            Self::Checkpoint { .. } => VARINT_SIZE_MAX,
+            Self::Delete { delete, .. } => VARINT_SIZE_MAX + delete.size(),
+            Self::Checkpoint { .. } | Self::Drop { .. } => VARINT_SIZE_MAX,
         }
     }
 
@@ -118,7 +151,12 @@ impl<'a> NewEntry<'a> {
                 write_schema(schema, out);
             }
             Self::Tablet { id, tablet, .. } => write_tablet(*id, *tablet, out),
+            Self::Delete { id, delete } => {
+                out.put_uvar(*id);
+                delete.write(out);
+            }
             Self::Checkpoint { flushed } => out.put_uvar64(*flushed),
+            Self::Drop { id } => out.put_uvar(*id),
         }
     }
 }
@@ -155,7 +193,9 @@ impl Decoder {
             SCHEMA => self.schema(&mut wire)?,
             TABLET if !wanted => return Ok(None),
             TABLET => self.tablet(&mut wire)?,
+            DELETE => Entry::Delete { id: wire.uvar()?, delete: Delete::read(&mut wire)? },
             CHECKPOINT => Entry::Checkpoint { flushed: wire.uvar64()? },
+            DROP => Entry::Drop { id: wire.uvar()? },
             kind => {
                 return Err(Error::new(ErrorKind::Unsupported, format!("entry kind {kind} is not known")).at(FileOffset::new(at)));
             }

@@ -9,7 +9,7 @@
 //!                  │ 32     │ 17 + payload each     │
 //!                  └────────┴───────┴───────┴───────┴──────────────────────────────
 //! frame            size, CRC-32C, kind, sequence, payload                (module `frame`)
-//! payload          a schema, the present columns of a tablet, a checkpoint (module `entry`)
+//! payload          a schema, the present columns of a tablet, a delete, ... (module `entry`)
 //! ```
 //!
 //! A frame belongs to the log when its checksum and its sequence are right; the length of the file says nothing, so segments
@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 mod active;
+mod delete;
 mod entry;
 mod frame;
 mod log;
@@ -28,6 +29,7 @@ mod scan;
 mod schema;
 mod segment;
 
+pub use delete::Delete;
 pub use entry::{Entry, NewEntry};
 pub use frame::ENTRY_BYTES_MAX;
 pub use log::{Level, Log, LogOptions, LogStats};

@@ -39,7 +39,9 @@ fn read(dir: &FaultDir, flushed: u64) -> Result<(Replayed, Vec<String>)> {
         entries.push(match entry {
             Entry::Schema { id, schema } => format!("{sequence} schema {id} {}", schema.name()),
             Entry::Tablet { id, tablet } => format!("{sequence} rows {id} {}", words(&tablet)),
+            Entry::Delete { id, delete } => format!("{sequence} delete {id} {delete:?}"),
             Entry::Checkpoint { flushed } => format!("{sequence} checkpoint {flushed}"),
+            Entry::Drop { id } => format!("{sequence} drop {id}"),
         });
         Ok(())
     })?;
