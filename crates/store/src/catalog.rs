@@ -1,4 +1,6 @@
 //! The tables of a store.
+//!
+//! A schema has an id, chosen once and never again; a table that gets another schema gets another id with it.
 
 use std::sync::Arc;
 
@@ -43,7 +45,7 @@ impl Table {
 }
 
 /// All tables, ascending by name.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Catalog {
     tables: Vec<Arc<Table>>,
     next_id: u32,
@@ -99,19 +101,30 @@ impl Catalog {
         }
     }
 
-    /// Takes a table in; one that is there already in the same form is no error.
-    pub(crate) fn insert(&mut self, id: u32, schema: Arc<TableSchema>) -> Result<()> {
-        if self.has(&schema)? {
-            return Ok(());
-        }
-        if let Some(other) = self.tables.iter().find(|table| table.id == id) {
-            let message = format!("tables {} and {} have the same id {id}", other.schema.name(), schema.name());
-            return Err(Error::new(ErrorKind::Corrupt, message));
-        }
+    /// The table whose schema has this id now.
+    pub(crate) fn of_id(&self, id: u32) -> Option<&Arc<Table>> {
+        self.tables.iter().find(|table| table.id == id)
+    }
+
+    /// Takes a schema in, in the place of the one that its table had. Returns that one.
+    pub(crate) fn put(&mut self, id: u32, schema: Arc<TableSchema>) -> Option<Arc<Table>> {
         self.next_id = self.next_id.max(id.saturating_add(1));
-        let index = self.tables.partition_point(|table| table.schema.name() < schema.name());
-        self.tables.insert(index, Arc::new(Table::new(id, schema)));
-        Ok(())
+        let found = self.tables.binary_search_by(|table| table.schema.name().cmp(schema.name()));
+        let table = Arc::new(Table::new(id, schema));
+        match found {
+            Ok(index) => Some(std::mem::replace(&mut self.tables[index], table)),
+            Err(index) => {
+                self.tables.insert(index, table);
+                None
+            }
+        }
+    }
+
+    /// Takes a table out.
+    pub(crate) fn remove(&mut self, id: u32) -> Result<Arc<Table>> {
+        let index = self.tables.iter().position(|table| table.id == id);
+        let index = index.ok_or_else(|| Error::new(ErrorKind::Corrupt, format!("no table has the schema {id}")))?;
+        Ok(self.tables.remove(index))
     }
 }
 
@@ -153,8 +166,8 @@ mod tests {
 
     fn catalog() -> Catalog {
         let mut catalog = Catalog::new(1);
-        catalog.insert(1, schema("wind", "power", DataType::Double)).unwrap();
-        catalog.insert(2, schema("rain", "mm", DataType::Int32)).unwrap();
+        catalog.put(1, schema("wind", "power", DataType::Double));
+        catalog.put(2, schema("rain", "mm", DataType::Int32));
         catalog
     }
 
@@ -180,7 +193,13 @@ mod tests {
     }
 
     #[test]
-    fn an_id_stands_for_one_table() {
-        assert_eq!(catalog().insert(2, schema("sun", "lux", DataType::Float)).unwrap_err().kind(), ErrorKind::Corrupt);
+    fn another_schema_takes_the_place_of_the_one_before() {
+        let mut catalog = catalog();
+        let before = catalog.put(7, schema("rain", "mm", DataType::Double)).unwrap();
+        assert_eq!((before.id, catalog.tables().len(), catalog.next_id()), (2, 2, 8));
+        assert!(catalog.of_id(2).is_none() && catalog.of_id(7).is_some());
+        assert_eq!(catalog.remove(7).unwrap().schema.name(), "rain");
+        assert_eq!(catalog.remove(7).err().unwrap().kind(), ErrorKind::Corrupt);
+        assert_eq!((catalog.tables().len(), catalog.next_id()), (1, 8));
     }
 }

@@ -9,17 +9,22 @@
 //! 5  a checkpoint is logged, log segments are dropped                what is left of them is skipped
 //! ```
 //!
+//! A part of the log that has no rows, but new or dropped tables or deletes, gets no file and otherwise goes the same way.
+//! What is deleted while a file is being written is an erasure that concerns it: see `erasure`.
+//!
 //! A failed write leaves the memtable frozen, to be tried again. After a failed sync the log is closed: nothing that happens
 //! later on such a disk can be vouched for.
 
 use std::io::{self, BufWriter};
+use std::sync::Arc;
 
 use tsloom_file::{FileSummary, FileWriter};
 use tsloom_io::AppendFile;
 use tsloom_memtable::MemtableSnapshot;
-use tsloom_model::{ColumnView, Error, Result, TimeRange};
+use tsloom_model::{ColumnView, Error, Result, TableSchema, TimeRange};
 use tsloom_wal::{Level, NewEntry};
 
+use crate::catalog::Catalog;
 use crate::files::{self, OpenFile};
 use crate::manifest::{FileEntry, Manifest, Unwritten};
 use crate::options::Durability;
@@ -30,26 +35,27 @@ const BUFFER_SIZE: usize = 256 << 10;
 /// Rows handed to the file writer at once.
 const ROWS_AT_ONCE: usize = 4096;
 
+/// A frozen part of the log as it was when its flush began.
+struct Part {
+    rows: MemtableSnapshot,
+    last_sequence: u64,
+    catalog: Arc<Catalog>,
+}
+
 impl Shared {
     /// Freezes what was written and moves it into files.
     pub(crate) fn flush(&self) -> Result<()> {
         let log = self.log()?;
         let mut manifest = self.manifest.lock();
         log.check_open()?;
-        {
-            let memory = self.memory.lock();
-            let has_rows = !memory.active.is_empty() || !memory.frozen.is_empty();
-            drop(memory);
-            if !has_rows && !self.has_new_tables(&manifest) {
-                return Ok(());
-            }
+        if !self.memory.lock().is_flush_of_use() {
+            return Ok(());
         }
         if self.options.durability != Durability::Never {
             log.rotate()?;
         }
         self.memory.lock().freeze();
-        self.flush_all(&mut manifest)?;
-        self.save_tables(&mut manifest)
+        self.flush_all(&mut manifest)
     }
 
     /// Moves what is frozen into files.
@@ -61,63 +67,45 @@ impl Shared {
 
     fn flush_all(&self, manifest: &mut Manifest) -> Result<()> {
         loop {
-            let next = self.memory.lock().frozen.front().map(|part| (part.frozen.snapshot(), part.last_sequence));
-            let Some((rows, last_sequence)) = next else {
+            let next = self.memory.lock().frozen.front().map(|part| Part {
+                rows: part.frozen.snapshot(),
+                last_sequence: part.last_sequence,
+                catalog: Arc::clone(&part.catalog),
+            });
+            let Some(part) = next else {
                 return Ok(());
             };
-            self.flush_one(manifest, &rows, last_sequence)?;
+            self.flush_one(manifest, &part)?;
         }
     }
 
-    fn flush_one(&self, manifest: &mut Manifest, rows: &MemtableSnapshot, last_sequence: u64) -> Result<()> {
-        let number = manifest.next_file;
-        let entry = self.write_file(number, rows)?;
-        let file = OpenFile::open(&*self.dir, entry.clone(), self.options.limits)?;
-        let mut next = self.next_manifest(manifest, last_sequence)?;
-        next.next_file = number + 1;
-        next.files.push(entry);
+    fn flush_one(&self, manifest: &mut Manifest, part: &Part) -> Result<()> {
+        let entry = self.write_file(manifest.next_file, part)?;
+        let file = entry.map(|entry| OpenFile::open(&*self.dir, entry, self.options.limits)).transpose()?;
+        let mut next = Manifest {
+            generation: manifest.generation + 1,
+            flushed: part.last_sequence,
+            log_segment: self.log()?.segment_number(),
+            next_table: part.catalog.next_id(),
+            tables: part.catalog.tables().iter().map(|table| (table.id, table.schema.clone())).collect(),
+            erasures: self.memory.lock().erasures.through(part.last_sequence),
+            ..manifest.clone()
+        };
+        if let Some(file) = &file {
+            next.next_file += 1;
+            next.files.push(file.entry.clone());
+        }
         self.write_manifest(manifest, next)?;
+        self.flushes.lock().count += u64::from(file.is_some());
         {
             let mut memory = self.memory.lock();
             memory.frozen.pop_front();
-            memory.files.push(file);
+            memory.files.extend(file);
+            memory.flushed = part.last_sequence;
+            memory.forget_erasures();
         }
-        self.flushes.lock().count += 1;
-        self.drop_log(last_sequence)
-    }
-
-    fn has_new_tables(&self, manifest: &Manifest) -> bool {
-        self.catalog.read().tables().len() != manifest.tables.len()
-    }
-
-    /// Tables without rows are in the log only; without this it could never be dropped.
-    fn save_tables(&self, manifest: &mut Manifest) -> Result<()> {
-        let applied = {
-            let memory = self.memory.lock();
-            if !memory.active.is_empty() || !memory.frozen.is_empty() {
-                return Ok(());
-            }
-            memory.applied
-        };
-        if !self.has_new_tables(manifest) {
-            return Ok(());
-        }
-        let next = self.next_manifest(manifest, applied)?;
-        self.write_manifest(manifest, next)?;
-        self.drop_log(applied)
-    }
-
-    /// The manifest that follows. Every table whose entry is at or below `flushed` is in the catalog: see `create_table`.
-    fn next_manifest(&self, manifest: &Manifest, flushed: u64) -> Result<Manifest> {
-        let catalog = self.catalog.read();
-        Ok(Manifest {
-            generation: manifest.generation + 1,
-            flushed,
-            log_segment: self.log()?.segment_number(),
-            next_table: catalog.next_id(),
-            tables: catalog.tables().iter().map(|table| (table.id, table.schema.clone())).collect(),
-            ..manifest.clone()
-        })
+        self.flushed.notify_all();
+        self.drop_log(part.last_sequence)
     }
 
     fn write_manifest(&self, manifest: &mut Manifest, next: Manifest) -> Result<()> {
@@ -137,39 +125,55 @@ impl Shared {
     fn drop_log(&self, flushed: u64) -> Result<()> {
         let log = self.log()?;
         let checkpoint = log.append(NewEntry::Checkpoint { flushed }, Level::Written)?;
-        self.apply(&checkpoint, |_| Ok(()))?;
+        self.apply(&checkpoint, |_, _| Ok(()))?;
         log.drop_through(flushed)
     }
 
-    fn write_file(&self, number: u64, rows: &MemtableSnapshot) -> Result<FileEntry> {
+    /// Writes the rows of a part; `None` when it has none.
+    fn write_file(&self, number: u64, part: &Part) -> Result<Option<FileEntry>> {
+        let tables = self.tables_of(part)?;
+        if tables.is_empty() {
+            return Ok(None);
+        }
         let (temporary, name) = (files::temporary_name(number), files::name(number));
-        let written = self.write_temporary(&temporary, rows).and_then(|(mut sink, summary, times)| {
+        let written = self.write_temporary(&temporary, part, &tables).and_then(|(mut sink, summary, times)| {
             self.synced(sink.sync(), &temporary)?;
             self.dir.rename(&temporary, &name).map_err(|error| Error::from(error).in_file(&name))?;
             self.synced(self.dir.sync(files::FOLDER), files::FOLDER)?;
-            Ok(FileEntry { number, size: summary.size, row_count: summary.row_count, times })
+            let (size, row_count) = (summary.size, summary.row_count);
+            Ok(FileEntry { number, size, row_count, times, erased_through: part.last_sequence })
         });
         if written.is_err() {
             // The next flush writes over it, the next open removes it: its staying does no harm.
             drop(self.dir.remove(&temporary));
         }
-        written
+        written.map(Some)
     }
 
-    fn write_temporary(&self, name: &str, rows: &MemtableSnapshot) -> Result<(AppendFile, FileSummary, TimeRange)> {
+    /// The tables of which the part has rows, as far as they were not dropped since.
+    fn tables_of(&self, part: &Part) -> Result<Vec<TableSchema>> {
+        let erasures = self.memory.lock().erasures.clone();
+        let mut tables = Vec::new();
+        for name in part.rows.tables() {
+            let schema = &part.catalog.require(name)?.schema;
+            tables.extend(erasures.left_of(schema, part.last_sequence)?);
+        }
+        Ok(tables)
+    }
+
+    fn write_temporary(&self, name: &str, part: &Part, tables: &[TableSchema]) -> Result<(AppendFile, FileSummary, TimeRange)> {
         let file = self.dir.create(name).map_err(|error| Error::from(error).in_file(name))?;
         let sink = BufWriter::with_capacity(BUFFER_SIZE, AppendFile::new(file));
         let mut writer = FileWriter::new(sink, self.options.writer.clone())?;
         let mut times = TimeRange::EMPTY;
-        for table in rows.tables() {
-            let schema = self.catalog.read().require(table)?.schema.clone();
-            writer.add_table(&schema)?;
+        for schema in tables {
+            writer.add_table(schema)?;
             let fields: Vec<&str> = schema.fields().map(|index| schema.columns()[index].name.as_str()).collect();
-            for device in rows.device_snapshots(table) {
+            for device in part.rows.device_snapshots(schema.name()) {
                 let mut cursor = device.cursor(&fields, TimeRange::ALL);
                 while let Some(rows) = cursor.next_rows(ROWS_AT_ONCE) {
                     let columns: Vec<Option<ColumnView<'_>>> = rows.columns().collect();
-                    writer.write_rows(table, device.device(), rows.times(), &columns)?;
+                    writer.write_rows(schema.name(), device.device(), rows.times(), &columns)?;
                     if let (Some(first), Some(last)) = (rows.times().first(), rows.times().last()) {
                         times = TimeRange { start: times.start.min(*first), end: times.end.max(*last) };
                     }

@@ -24,6 +24,8 @@
 #![forbid(unsafe_code)]
 
 mod catalog;
+mod delete;
+mod erasure;
 mod files;
 mod flush;
 mod manifest;
@@ -32,11 +34,13 @@ mod open;
 mod options;
 mod report;
 mod scan;
+mod schema;
 mod store;
 mod worker;
 mod write;
 
-pub use options::{Durability, StoreOptions};
+pub use delete::DeleteBuilder;
+pub use options::{Durability, StoreOptions, WriteOptions};
 pub use report::{RecoveryReport, StoreStats};
 pub use scan::{ScanBuilder, StoreScan};
 pub use store::Store;

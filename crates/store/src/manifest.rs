@@ -3,21 +3,25 @@
 //! ```text
 //! offset  size  field
 //! 0       8     "TSLMANIF"
-//! 8       1     version, 1
+//! 8       1     version, 2
 //! 9       3     zero
 //! 12      4     CRC-32C of bytes 0..12, then of bytes 16..
 //! 16      ..    uvar64 generation, one higher each time
-//!               uvar64 last entry of the log that is in files
+//!               uvar64 last entry of the log whose rows are in files; tables and erasures are those after it
 //!               uvar64 number of a log segment that was there when this was written
 //!               uvar64 number of the next file
 //!               uvar   id of the next table
 //!               uvar   table count, for each: uvar id, schema (as in the log)
 //!               uvar   file count, for each: uvar64 number, uvar64 size, uvar64 row count,
-//!                      svar64 first time, svar64 last time (first > last: no row)
+//!                      svar64 first time, svar64 last time (first > last: no row),
+//!                      uvar64 last entry of the log whose erasure is carried out in it
+//!               uvar   erasure count, for each: see `erasure`
 //! ```
 //!
 //! It is written to `MANIFEST.tmp`, synced, renamed over `MANIFEST`, and the folder is synced: a reader sees the old one or the
 //! new one. Files stand in the order of their rows' age, oldest first.
+//!
+//! A manifest is the store as it was after one entry of the log. Replaying the log behind that entry gives the rest.
 
 use std::sync::Arc;
 
@@ -26,10 +30,12 @@ use tsloom_io::Dir;
 use tsloom_model::{Error, ErrorKind, FileOffset, Limits, Result, TableSchema, TimeRange};
 use tsloom_wal::{read_schema, write_schema};
 
+use crate::erasure::Erasures;
+
 pub(crate) const NAME: &str = "MANIFEST";
 const TEMPORARY_NAME: &str = "MANIFEST.tmp";
 const MAGIC: &[u8; 8] = b"TSLMANIF";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const HEAD_SIZE: usize = 16;
 
 /// One file of the store.
@@ -39,24 +45,36 @@ pub(crate) struct FileEntry {
     pub(crate) size: u64,
     pub(crate) row_count: u64,
     pub(crate) times: TimeRange,
+    /// Erasures of the log up to this entry are carried out in it.
+    pub(crate) erased_through: u64,
 }
 
 /// What belongs to the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Manifest {
     pub(crate) generation: u64,
-    /// Log entries up to this one are in files.
+    /// Rows of the log up to this entry are in files, and the rest is as it says.
     pub(crate) flushed: u64,
     pub(crate) log_segment: u64,
     pub(crate) next_file: u64,
     pub(crate) next_table: u32,
     pub(crate) tables: Vec<(u32, Arc<TableSchema>)>,
     pub(crate) files: Vec<FileEntry>,
+    pub(crate) erasures: Erasures,
 }
 
 impl Default for Manifest {
     fn default() -> Self {
-        Self { generation: 0, flushed: 0, log_segment: 0, next_file: 1, next_table: 1, tables: Vec::new(), files: Vec::new() }
+        Self {
+            generation: 0,
+            flushed: 0,
+            log_segment: 0,
+            next_file: 1,
+            next_table: 1,
+            tables: Vec::new(),
+            files: Vec::new(),
+            erasures: Erasures::default(),
+        }
     }
 }
 
@@ -115,7 +133,9 @@ impl Manifest {
             out.put_uvar64(file.row_count);
             out.put_svar64(file.times.start);
             out.put_svar64(file.times.end);
+            out.put_uvar64(file.erased_through);
         }
+        self.erasures.write(&mut out);
         let checksum = checksum(&out);
         out[12..HEAD_SIZE].copy_from_slice(&checksum.to_be_bytes());
         out
@@ -155,8 +175,10 @@ impl Manifest {
                 size: wire.uvar64()?,
                 row_count: wire.uvar64()?,
                 times: TimeRange { start: wire.svar64()?, end: wire.svar64()? },
+                erased_through: wire.uvar64()?,
             });
         }
+        manifest.erasures = Erasures::read(&mut wire)?;
         // They only rise by one, so half of them are enough for ever and no sum of them overflows.
         let numbers = [manifest.generation, manifest.flushed, manifest.log_segment, manifest.next_file];
         if numbers.iter().any(|number| *number > u64::MAX / 2) || manifest.next_table == u32::MAX {
@@ -184,11 +206,14 @@ fn in_manifest(error: std::io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::erasure::{Erased, Erasure};
     use tsloom_model::DataType;
     use tsloom_testkit::faults::{FaultDir, FaultKind};
 
     fn manifest() -> Manifest {
         let schema = TableSchema::builder("t").tag("a").field("b", DataType::Double).build().unwrap();
+        let mut erasures = Erasures::default();
+        erasures.push(Erasure { sequence: 9, table: "t".to_owned(), erased: Erased::Column("c".to_owned()) });
         Manifest {
             generation: 7,
             flushed: 300,
@@ -197,9 +222,10 @@ mod tests {
             next_table: 2,
             tables: vec![(1, Arc::new(schema))],
             files: vec![
-                FileEntry { number: 1, size: 390, row_count: 20, times: TimeRange { start: -5, end: 900 } },
-                FileEntry { number: 2, size: 17, row_count: 0, times: TimeRange::EMPTY },
+                FileEntry { number: 1, size: 390, row_count: 20, times: TimeRange { start: -5, end: 900 }, erased_through: 7 },
+                FileEntry { number: 2, size: 17, row_count: 0, times: TimeRange::EMPTY, erased_through: 300 },
             ],
+            erasures,
         }
     }
 
@@ -210,7 +236,7 @@ mod tests {
         assert!(manifest().write(&dir).is_ok());
         assert_eq!(Manifest::read(&dir, &Limits::default()).unwrap(), Some(manifest()));
         let bytes = dir.file(NAME).unwrap();
-        assert_eq!(bytes[..12], *b"TSLMANIF\x01\0\0\0");
+        assert_eq!(bytes[..12], *b"TSLMANIF\x02\0\0\0");
         assert_eq!(bytes[16..21], [7, 0xac, 2, 4, 3]);
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex, RwLock};
 use tsloom_io::{Dir, LockError};
-use tsloom_memtable::{Memtable, MemtableOptions, SlabPool};
+use tsloom_memtable::{MemtableOptions, SlabPool};
 use tsloom_model::{Error, ErrorKind, Result};
 use tsloom_wal::{Entry, Log, Replayed, replay};
 
@@ -120,10 +120,7 @@ fn remove_unfinished(dir: &dyn Dir, names: &[String], manifest: &Manifest) -> Re
 }
 
 struct Recovered {
-    catalog: Catalog,
-    options: MemtableOptions,
-    memtable: Memtable,
-    files: Vec<OpenFile>,
+    memory: Memory,
     replayed: Replayed,
     report: RecoveryReport,
 }
@@ -132,24 +129,28 @@ struct Recovered {
 fn recover(dir: &dyn Dir, options: &StoreOptions, manifest: &Manifest) -> Result<Recovered> {
     let mut catalog = Catalog::new(manifest.next_table);
     for (id, schema) in &manifest.tables {
-        catalog.insert(*id, Arc::clone(schema)).map_err(|error| error.in_file(manifest::NAME))?;
+        catalog.put(*id, Arc::clone(schema));
     }
     let open = |entry: &manifest::FileEntry| OpenFile::open(dir, entry.clone(), options.limits);
     let files = manifest.files.iter().map(open).collect::<Result<Vec<_>>>()?;
 
     let memtable_options =
         MemtableOptions::default().pool(SlabPool::new(options.pool_bytes_max)).flush_threshold_bytes(options.memtable_bytes_max);
-    let mut memtable = Memtable::new(memtable_options.clone());
+    let mut memory = Memory::new(memtable_options, catalog, files, manifest.erasures.clone(), manifest.flushed);
     let mut report = RecoveryReport::default();
-    let replayed = replay(dir, manifest.flushed, &mut |_, entry| match entry {
-        Entry::Schema { id, schema } => catalog.insert(id, schema),
+    let replayed = replay(dir, manifest.flushed, &mut |sequence, entry| match entry {
+        Entry::Schema { id, schema } => memory.declare(sequence, id, schema),
         Entry::Tablet { id, tablet } => {
-            if catalog.require(tablet.target().unwrap_or_default())?.id != id {
-                return Err(Error::new(ErrorKind::Corrupt, format!("rows for table {id}, which is another one")));
+            let table = memory.catalog.require(tablet.target().unwrap_or_default())?;
+            if table.id != id {
+                let message = format!("rows for schema {id} of table {}, which has schema {}", table.schema.name(), table.id);
+                return Err(Error::new(ErrorKind::Corrupt, message));
             }
             report.replayed_rows += tablet.row_count() as u64;
-            memtable.write(&tablet).map(|_| ())
+            memory.write(sequence, &tablet)
         }
+        Entry::Delete { id, delete } => memory.delete(sequence, id, delete),
+        Entry::Drop { id } => memory.drop_table(sequence, id),
         Entry::Checkpoint { flushed } if flushed > manifest.flushed => Err(Error::new(
             ErrorKind::Corrupt,
             format!("files have the log up to entry {flushed}, but this {} knows only of {}", manifest::NAME, manifest.flushed),
@@ -160,9 +161,10 @@ fn recover(dir: &dyn Dir, options: &StoreOptions, manifest: &Manifest) -> Result
         let message = format!("wal/{:06}.log is missing", manifest.log_segment);
         return Err(Error::new(ErrorKind::Corrupt, message));
     }
+    memory.applied = replayed.next_sequence - 1;
     report.note_log(&replayed);
-    report.unwritable_tables = catalog.unwritable();
-    Ok(Recovered { catalog, options: memtable_options, memtable, files, replayed, report })
+    report.unwritable_tables = memory.catalog.unwritable();
+    Ok(Recovered { memory, replayed, report })
 }
 
 impl Recovered {
@@ -174,14 +176,18 @@ impl Recovered {
         log: Option<Log>,
         lock: Option<Box<dyn tsloom_io::DirLock>>,
     ) -> Shared {
-        let applied = log.as_ref().map_or(self.replayed.next_sequence - 1, Log::last_sequence);
+        let mut memory = self.memory;
+        if let Some(log) = &log {
+            memory.applied = log.last_sequence();
+        }
         Shared {
             dir,
             options,
             log,
-            catalog: RwLock::new(self.catalog),
-            memory: Mutex::new(Memory::new(self.options, self.memtable, self.files, applied)),
+            ddl: RwLock::new(()),
+            memory: Mutex::new(memory),
             applied: Condvar::new(),
+            flushed: Condvar::new(),
             manifest: Mutex::new(manifest),
             flushes: Mutex::new(FlushStats::default()),
             signal: Signal::default(),

@@ -34,6 +34,30 @@ impl Durability {
     }
 }
 
+/// How one write waits when memory is full: [`StoreOptions::frozen_count_max`] memtables are not in files yet.
+///
+/// ```
+/// use std::time::Duration;
+/// use tsloom_store::WriteOptions;
+///
+/// let at_once = WriteOptions { wait: false, ..WriteOptions::default() };
+/// let soon = WriteOptions { timeout: Some(Duration::from_millis(50)), ..WriteOptions::default() };
+/// # assert!(!at_once.wait && soon.wait);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// Wait for the flush. Off, the write is refused with [`ErrorKind::WouldBlock`](tsloom_model::ErrorKind::WouldBlock).
+    pub wait: bool,
+    /// Wait no longer than this, and be refused then. Without it a writer that waits flushes by itself.
+    pub timeout: Option<Duration>,
+}
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        Self { wait: true, timeout: None }
+    }
+}
+
 /// How a store is opened. The defaults are for a machine that does other things as well.
 ///
 /// ```
@@ -46,6 +70,8 @@ impl Durability {
 pub struct StoreOptions {
     /// When a write waits for the disk.
     pub durability: Durability,
+    /// A tablet with columns that its table has not adds them to the table. Off, it is refused.
+    pub extend_tables: bool,
     /// A memtable that holds this many bytes is frozen and flushed in the background.
     pub memtable_bytes_max: usize,
     /// Writers wait for the flush while this many frozen memtables are not in files yet.
@@ -64,6 +90,7 @@ impl Default for StoreOptions {
     fn default() -> Self {
         Self {
             durability: Durability::Always,
+            extend_tables: false,
             memtable_bytes_max: 64 << 20,
             frozen_count_max: 2,
             pool_bytes_max: 64 << 20,

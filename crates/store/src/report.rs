@@ -81,8 +81,10 @@ pub struct StoreStats {
     pub frozen_memtables: u64,
     /// Files written since the store was opened.
     pub flushes: u64,
-    /// Last log entry that is in files; `None` while a flush is going on.
-    pub flushed_sequence: Option<u64>,
+    /// Last log entry whose rows are in files.
+    pub flushed_sequence: u64,
+    /// Deletes, dropped columns and dropped tables that some file still has to be told of.
+    pub erasures: u64,
     /// Why the last flush in the background failed; `None` when it did not.
     pub flush_error: Option<String>,
     /// The log; zeros for a store that was opened read-only.

@@ -81,8 +81,12 @@ impl<'a> ScanBuilder<'a> {
     /// the files says.
     pub fn open(self) -> Result<StoreScan> {
         let shared = self.store.shared();
-        let schema = shared.catalog.read().require(&self.table)?.schema.clone();
-        let sources = shared.memory.lock().sources(schema.name(), self.request.time);
+        let (schema, sources) = {
+            let memory = shared.memory.lock();
+            let schema = Arc::clone(&memory.catalog.require(&self.table)?.schema);
+            let sources = memory.sources(schema.name(), self.request.time);
+            (schema, sources)
+        };
         TableScan::open(TableSchema::clone(&schema), sources, &self.request)
     }
 }

@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex, RwLock};
 use tsloom_io::{Dir, DirLock, StdDir};
-use tsloom_model::{Error, ErrorKind, Limits, Result, TableSchema};
-use tsloom_tablet::Tablet;
-use tsloom_wal::{Level, Log, NewEntry};
+use tsloom_model::{Error, ErrorKind, Limits, Result};
+use tsloom_tablet::{Tablet, TabletView};
+use tsloom_wal::Log;
 
-use crate::catalog::{Catalog, Table, check_writable};
+use crate::catalog::Table;
+use crate::delete::DeleteBuilder;
 use crate::manifest::Manifest;
 use crate::memory::Memory;
 use crate::open;
-use crate::options::{Durability, StoreOptions};
+use crate::options::{Durability, StoreOptions, WriteOptions};
 use crate::report::{RecoveryReport, StoreStats};
 use crate::scan::ScanBuilder;
 use crate::worker::{Signal, Worker};
-use crate::write::Fit;
 
 /// A directory of tables, open for writing or for reading. Clones are the same store; all methods may be called from many
 /// threads at once.
@@ -25,7 +25,7 @@ use crate::write::Fit;
 /// ```
 /// use tsloom_model::{DataType, TableSchema, Value};
 /// use tsloom_store::{Store, StoreOptions};
-/// use tsloom_tablet::Tablet;
+/// use tsloom_tablet::{Tablet, TabletView};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("lab.tsloom");
@@ -62,10 +62,13 @@ pub(crate) struct Shared {
     pub(crate) options: StoreOptions,
     /// `None`: opened read-only.
     pub(crate) log: Option<Log>,
-    pub(crate) catalog: RwLock<Catalog>,
+    /// Whoever writes holds it for reading from the check of a tablet until it is applied; whoever changes a table holds it alone.
+    pub(crate) ddl: RwLock<()>,
     pub(crate) memory: Mutex<Memory>,
     /// [`Memory::applied`] has moved on.
     pub(crate) applied: Condvar,
+    /// [`Memory::frozen`] has become shorter.
+    pub(crate) flushed: Condvar,
     /// The manifest on disk. Whoever flushes holds the lock all the while.
     pub(crate) manifest: Mutex<Manifest>,
     pub(crate) flushes: Mutex<FlushStats>,
@@ -127,40 +130,6 @@ impl Store {
         &self.handle.shared
     }
 
-    /// Makes a table, durably whatever [`Durability`] says. The same schema again is no error.
-    ///
-    /// # Errors
-    /// [`ErrorKind::AlreadyExists`] when the table has another schema, [`ErrorKind::Unsupported`] for a table with ATTRIBUTE
-    /// columns (files have no place for them), [`ErrorKind::Unsupported`] and [`ErrorKind::SchemaMismatch`] for a column whose
-    /// encoding or compression files cannot have, and as [`write`](Self::write).
-    pub fn create_table(&self, schema: &TableSchema) -> Result<()> {
-        let shared = self.shared();
-        let log = shared.log()?;
-        if let Some(attribute) = schema.columns().iter().find(|column| column.category == tsloom_model::ColumnCategory::Attribute)
-        {
-            return Err(Error::new(ErrorKind::Unsupported, "a store keeps no ATTRIBUTE columns").in_column(&attribute.name));
-        }
-        check_writable(schema)?;
-        // Held until the table is in the catalog: a flush that has this entry behind it sees the table.
-        let mut catalog = shared.catalog.write();
-        if catalog.has(schema)? {
-            return Ok(());
-        }
-        let id = catalog.next_id();
-        let entry = log.append(NewEntry::Schema { id, schema }, Level::Durable)?;
-        shared.apply(&entry, |_| catalog.insert(id, Arc::new(schema.clone())))
-    }
-
-    /// The tables, ascending by name.
-    pub fn tables(&self) -> Vec<TableSchema> {
-        self.shared().catalog.read().tables().iter().map(|table| TableSchema::clone(&table.schema)).collect()
-    }
-
-    /// What a table looks like; its name in any case.
-    pub fn describe(&self, table: &str) -> Option<TableSchema> {
-        self.shared().catalog.read().find(table).map(|table| TableSchema::clone(&table.schema))
-    }
-
     /// Writes the rows of a tablet: all of them or none. Columns are matched by name; those the tablet has not are null. When
     /// this returns, every later scan sees the rows, and they are as durable as [`Durability`] says.
     ///
@@ -171,13 +140,28 @@ impl Store {
     /// [`ErrorKind::Closed`] after a failed sync, and what the operating system says. Nothing is written then; after a failed
     /// sync only opening the store again tells.
     pub fn write(&self, tablet: &Tablet) -> Result<()> {
-        let shared = self.shared();
-        let table = shared.table_of(tablet)?;
-        match table.fit(tablet)? {
-            _ if tablet.is_empty() => Ok(()),
-            Fit::AsIs => shared.write(&table, tablet),
-            Fit::Rebuilt(rebuilt) => shared.write(&table, &rebuilt),
-        }
+        self.write_with(tablet, &WriteOptions::default())
+    }
+
+    /// As [`write`](Self::write), with a say in how long it may wait for memory.
+    ///
+    /// # Errors
+    /// [`ErrorKind::WouldBlock`] when memory is full for longer than that, and as [`write`](Self::write). Nothing is written then.
+    pub fn write_with(&self, tablet: &Tablet, options: &WriteOptions) -> Result<()> {
+        self.shared().write(tablet, options)
+    }
+
+    /// As [`write`](Self::write), of a tablet that lies in bytes in its wire form.
+    ///
+    /// # Errors
+    /// Bytes that are no tablet, and as [`write`](Self::write).
+    pub fn write_view(&self, view: &TabletView<'_>) -> Result<()> {
+        self.write(&view.to_tablet()?)
+    }
+
+    /// Starts a delete of rows or cells of a table.
+    pub fn delete(&self, table: &str) -> DeleteBuilder<'_> {
+        DeleteBuilder::new(self, table)
     }
 
     /// Moves all rows that were written before into files. Writes and scans go on meanwhile.
@@ -226,26 +210,24 @@ impl Shared {
             .ok_or_else(|| Error::new(ErrorKind::Unsupported, format!("store {} is open read-only", self.dir.name())))
     }
 
-    fn table_of(&self, tablet: &Tablet) -> Result<Arc<Table>> {
+    pub(crate) fn table_of(&self, tablet: &Tablet) -> Result<Arc<Table>> {
         self.log()?;
         let target = tablet.target().unwrap_or_default();
         if !tablet.head().is_table() {
             let message = format!("a store keeps tables; this tablet is of the device {target} of the tree model");
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
-        self.catalog.read().require(target).cloned()
+        self.catalog().require(target).cloned()
     }
 
     fn stats(&self) -> StoreStats {
-        let tables = self.catalog.read().tables().len() as u64;
-        let flushed_sequence = self.manifest.try_lock().map(|manifest| manifest.flushed);
         let log = self.log.as_ref().map(Log::stats).unwrap_or_default();
         let memory = self.memory.lock();
         let flushes = self.flushes.lock();
         let frozen_rows: u64 = memory.frozen.iter().map(|part| part.frozen.row_count()).sum();
         let frozen_bytes: usize = memory.frozen.iter().map(|part| part.frozen.byte_count()).sum();
         StoreStats {
-            tables,
+            tables: memory.catalog.tables().len() as u64,
             files: memory.files.len() as u64,
             file_bytes: memory.files.iter().map(|file| file.entry.size).sum(),
             file_rows: memory.files.iter().map(|file| file.entry.row_count).sum(),
@@ -253,7 +235,8 @@ impl Shared {
             memtable_bytes: (memory.active.byte_count() + frozen_bytes) as u64,
             frozen_memtables: memory.frozen.len() as u64,
             flushes: flushes.count,
-            flushed_sequence,
+            flushed_sequence: memory.flushed,
+            erasures: memory.erasures.len() as u64,
             flush_error: flushes.error.clone(),
             log,
         }

@@ -1,13 +1,15 @@
 //! The way of a tablet: checked, logged, applied in the order of the log.
 
 use std::ops::RangeInclusive;
+use std::time::Instant;
 
-use tsloom_memtable::Memtable;
 use tsloom_model::{ColumnView, Error, ErrorKind, Result, TableSchema};
 use tsloom_tablet::{Tablet, TabletHead, TabletRef};
 use tsloom_wal::NewEntry;
 
 use crate::catalog::Table;
+use crate::memory::Memory;
+use crate::options::WriteOptions;
 use crate::store::Shared;
 
 /// What must happen to a tablet before it can be logged.
@@ -54,22 +56,46 @@ pub(crate) fn fit(schema: &TableSchema, tablet: &Tablet) -> Result<Fit> {
 }
 
 impl Shared {
-    /// Writes a tablet that has the columns of the table.
-    pub(crate) fn write(&self, table: &Table, tablet: &Tablet) -> Result<()> {
-        self.wait_for_flush()?;
+    /// Writes a tablet, and extends its table first if that is asked for.
+    pub(crate) fn write(&self, tablet: &Tablet, options: &WriteOptions) -> Result<()> {
+        match self.write_fitting(tablet, options) {
+            Err(error) if error.kind() == ErrorKind::NotFound && self.options.extend_tables => {
+                self.extend_table(tablet)?;
+                self.write_fitting(tablet, options)
+            }
+            written => written,
+        }
+    }
+
+    fn write_fitting(&self, tablet: &Tablet, options: &WriteOptions) -> Result<()> {
+        self.wait_for_memory(options)?;
+        let _table_stays = self.ddl.read();
+        let table = self.table_of(tablet)?;
+        match table.fit(tablet)? {
+            _ if tablet.is_empty() => Ok(()),
+            Fit::AsIs => self.log_and_apply(&table, tablet),
+            Fit::Rebuilt(rebuilt) => self.log_and_apply(&table, &rebuilt),
+        }
+    }
+
+    fn log_and_apply(&self, table: &Table, tablet: &Tablet) -> Result<()> {
         let entry = NewEntry::Tablet { id: table.id, schema: &table.schema, tablet: tablet.as_ref() };
         let sequences = self.log()?.append(entry, self.options.durability.level())?;
-        self.apply(&sequences, |memtable| memtable.write(tablet).map(|_| ()))
+        self.apply(&sequences, |memory, sequence| memory.write(sequence, tablet))
     }
 
     /// Applies what was logged, when everything before it is applied: after a crash the rows come back in the order of the
-    /// log, so they must have gone in like that.
-    pub(crate) fn apply(&self, sequences: &RangeInclusive<u64>, change: impl FnOnce(&mut Memtable) -> Result<()>) -> Result<()> {
+    /// log, so they must have gone in like that. The change is given the sequence of its entry, the last of these.
+    pub(crate) fn apply(
+        &self,
+        sequences: &RangeInclusive<u64>,
+        change: impl FnOnce(&mut Memory, u64) -> Result<()>,
+    ) -> Result<()> {
         let mut memory = self.memory.lock();
         while memory.applied + 1 != *sequences.start() {
             self.applied.wait(&mut memory);
         }
-        let changed = change(&mut memory.active);
+        let changed = change(&mut memory, *sequences.end());
         memory.applied = *sequences.end();
         if changed.is_ok() && memory.is_flush_due() {
             memory.freeze();
@@ -85,10 +111,27 @@ impl Shared {
         })
     }
 
-    /// Back-pressure: when too many memtables wait for their files, the writer flushes itself.
-    fn wait_for_flush(&self) -> Result<()> {
-        while self.memory.lock().frozen.len() >= self.options.frozen_count_max.max(1) {
-            self.flush_frozen()?;
+    /// Back-pressure: when too many memtables wait for their files, the writer flushes itself, or waits as long as it may.
+    fn wait_for_memory(&self, options: &WriteOptions) -> Result<()> {
+        let is_full = |memory: &Memory| memory.frozen.len() >= self.options.frozen_count_max.max(1);
+        if !is_full(&self.memory.lock()) {
+            return Ok(());
+        }
+        if options.wait && options.timeout.is_none() {
+            while is_full(&self.memory.lock()) {
+                self.flush_frozen()?;
+            }
+            return Ok(());
+        }
+        self.log()?.check_open()?;
+        let until = Instant::now() + options.timeout.filter(|_| options.wait).unwrap_or_default();
+        self.signal.ask_for_flush();
+        let mut memory = self.memory.lock();
+        while is_full(&memory) {
+            if self.flushed.wait_until(&mut memory, until).timed_out() && is_full(&memory) {
+                let message = format!("{} memtables wait to be flushed", memory.frozen.len());
+                return Err(Error::new(ErrorKind::WouldBlock, message));
+            }
         }
         Ok(())
     }

@@ -64,6 +64,8 @@ struct Shared {
     fault: Option<(usize, FaultKind)>,
     /// The next write finds no space.
     is_full: bool,
+    /// No file can be made.
+    refuses_creates: bool,
     is_locked: bool,
 }
 
@@ -87,13 +89,19 @@ impl FaultDir {
 
     pub(super) fn over(disk: Disk) -> Self {
         let trace = Trace { start: disk.clone(), ops: Vec::new() };
-        let shared = Shared { disk, trace, calls: Vec::new(), fault: None, is_full: false, is_locked: false };
+        let shared =
+            Shared { disk, trace, calls: Vec::new(), fault: None, is_full: false, refuses_creates: false, is_locked: false };
         Self { shared: Arc::new(Mutex::new(shared)) }
     }
 
     /// Makes the call with this number, counted from 0 over all calls, go wrong once.
     pub fn fail_call(&self, number: usize, kind: FaultKind) {
         self.shared.lock().fault = Some((number, kind));
+    }
+
+    /// From now on files can be made or, when `refuses`, cannot: there is no space left.
+    pub fn fail_creates(&self, refuses: bool) {
+        self.shared.lock().refuses_creates = refuses;
     }
 
     /// Every call so far.
@@ -189,6 +197,9 @@ impl Dir for FaultDir {
     fn create(&self, name: &str) -> io::Result<Box<dyn LogFile>> {
         let mut shared = self.shared.lock();
         shared.call(Call::Create)?;
+        if shared.refuses_creates {
+            return Err(io::Error::from_raw_os_error(28));
+        }
         shared.check_folder(name)?;
         let file = match shared.disk.find(name) {
             Some(file) => {
