@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use tsloom_model::{ColumnBounds, Deleted, Deletion, TimeRange, TimeRanges};
 
+use crate::filter::ALL_NULL;
 use crate::projection::FieldColumn;
 
 /// The deletions of one source.
@@ -101,8 +102,16 @@ impl Gone {
         if self.has_cells { self.cells.get(field).unwrap_or(TimeRanges::NONE) } else { TimeRanges::NONE }
     }
 
+    /// True when every cell of a field in this range is gone: its values are not looked at, and may be of any type.
+    pub(crate) fn has_all_cells(&self, field: usize, times: TimeRange) -> bool {
+        self.cells(field).within(times).first().is_some_and(|range| range.covers(times))
+    }
+
     /// What statistics say of a field in this range, once some of its cells are gone.
     pub(crate) fn bounds<'a>(&self, field: usize, times: TimeRange, bounds: ColumnBounds<'a>) -> ColumnBounds<'a> {
+        if self.has_all_cells(field, times) {
+            return ALL_NULL;
+        }
         ColumnBounds { has_null: bounds.has_null || !self.cells(field).within(times).is_empty(), ..bounds }
     }
 

@@ -118,7 +118,7 @@ impl GroupReader {
         }
         self.chunks.resize_with(fields.len(), Chunk::default);
         for ((chunk, place), field) in self.chunks.iter_mut().zip(plan.chunks_of(group)).zip(fields) {
-            if place.is_absent() {
+            if place.is_absent() || self.gone.has_all_cells(field.index, meta.times) {
                 chunk.close();
             } else if is_sparse || !chunk.open_like_before(place.range, ChunkKind::Value, pieces) {
                 let opened = chunk.open(place.range, ChunkKind::Value, &field.name, is_sparse, pieces, file);
