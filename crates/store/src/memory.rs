@@ -69,10 +69,10 @@ impl Memory {
     }
 
     /// A schema: of a new table, the next one of a table, or one that is said again.
-    pub(crate) fn declare(&mut self, sequence: u64, id: u32, schema: Arc<TableSchema>) -> Result<()> {
+    pub(crate) fn declare(&mut self, sequence: u64, id: u32, schema: &Arc<TableSchema>) -> Result<()> {
         if id < self.catalog.next_id() {
             return match self.catalog.of_id(id) {
-                Some(table) if *table.schema != *schema => {
+                Some(table) if table.schema != *schema => {
                     let message =
                         format!("the log has two schemas with the id {id}, of {} and {}", table.schema.name(), schema.name());
                     Err(Error::new(ErrorKind::Corrupt, message))
@@ -81,7 +81,7 @@ impl Memory {
                 _ => Ok(()),
             };
         }
-        let before = Arc::make_mut(&mut self.catalog).put(id, Arc::clone(&schema));
+        let before = Arc::make_mut(&mut self.catalog).put(id, Arc::clone(schema));
         let dropped = before.iter().flat_map(|table| table.schema.columns());
         for column in dropped.filter(|column| schema.column_index(&column.name).is_none()) {
             self.active.delete_column(schema.name(), &column.name);

@@ -139,7 +139,7 @@ fn recover(dir: &dyn Dir, options: &StoreOptions, manifest: &Manifest) -> Result
     let mut memory = Memory::new(memtable_options, catalog, files, manifest.erasures.clone(), manifest.flushed);
     let mut report = RecoveryReport::default();
     let replayed = replay(dir, manifest.flushed, &mut |sequence, entry| match entry {
-        Entry::Schema { id, schema } => memory.declare(sequence, id, schema),
+        Entry::Schema { id, schema } => memory.declare(sequence, id, &schema),
         Entry::Tablet { id, tablet } => {
             let table = memory.catalog.require(tablet.target().unwrap_or_default())?;
             if table.id != id {

@@ -122,7 +122,7 @@ impl Shared {
         check_storable(&schema)?;
         let (id, schema) = (catalog.next_id(), Arc::new(schema));
         let entry = log.append(NewEntry::Schema { id, schema: &schema }, Level::Durable)?;
-        self.apply(&entry, |memory, sequence| memory.declare(sequence, id, schema))
+        self.apply(&entry, |memory, sequence| memory.declare(sequence, id, &schema))
     }
 }
 
