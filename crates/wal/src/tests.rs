@@ -1,6 +1,7 @@
 //! The log as a whole, over a directory that fails and crashes on demand.
 
 mod append;
+mod changes;
 mod crash;
 mod damage;
 mod torn;
