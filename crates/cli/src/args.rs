@@ -189,7 +189,7 @@ pub(crate) struct Source {
     #[arg(long, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
 
-    /// Fail where IoTDB noted deletions beside the file, instead of warning
+    /// Fail where IoTDB noted deletions beside the file, instead of applying them
     #[arg(long, conflicts_with = "store")]
     pub(crate) strict: bool,
 }

@@ -1,7 +1,6 @@
 //! `tsloom convert`: a file again, in other encodings and compressions.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::Args;
 use tsloom::TableSchema;
@@ -9,7 +8,7 @@ use tsloom::model::Grouped;
 
 use crate::encode::EncodeArgs;
 use crate::failure::Outcome;
-use crate::opened::open_file;
+use crate::opened::open_rows;
 use crate::rewrite;
 
 /// What `convert` takes.
@@ -33,18 +32,18 @@ pub(crate) struct ConvertArgs {
     #[command(flatten)]
     encode: EncodeArgs,
 
-    /// Fail where IoTDB noted deletions beside the file, instead of warning
+    /// Fail where IoTDB noted deletions beside the file, instead of applying them
     #[arg(long)]
     strict: bool,
 }
 
 /// Does what `args` ask for.
 pub(crate) fn run(args: &ConvertArgs, is_verbose: bool) -> Outcome {
-    let reader = Arc::new(open_file(&args.file, args.strict)?);
+    let (reader, deletions) = open_rows(&args.file, args.strict)?;
     rewrite::require_tables(&reader)?;
     let tables: Vec<TableSchema> = reader.tables().cloned().collect();
     let size = reader.size();
-    let summary = rewrite::rewrite(&[reader], &tables, &args.encode, &args.out)?;
+    let summary = rewrite::rewrite(&[reader], &[deletions], &tables, &args.encode, &args.out)?;
     if is_verbose {
         eprintln!(
             "{} bytes of {} to {}: {}",

@@ -105,9 +105,12 @@ pub(crate) fn run(args: &CountArgs, out: &mut impl Write) -> Outcome {
     sheet.finish()
 }
 
-/// `None` when statistics do not tell it all: in a store, and where chunks overlap.
+/// `None` when statistics do not tell it all: in a store, where chunks overlap, and where rows were deleted.
 fn from_statistics(opened: &Opened, object: &Object) -> Outcome<Option<Counts>> {
-    let Opened::File(reader) = opened else { return Ok(None) };
+    let Opened::File(reader, deletions) = opened else { return Ok(None) };
+    if !deletions.is_empty() {
+        return Ok(None);
+    }
     let mut counts = Counts::none(object, "statistics");
     let mut timeline = Timeline { is_exact: true, ..Timeline::default() };
     let mut add = |device: &tsloom::model::DeviceId, series: &tsloom::file::DeviceSeries| {

@@ -10,7 +10,7 @@ use tsloom::model::ColumnCategory;
 
 use crate::encode::EncodeArgs;
 use crate::failure::{Failure, Outcome};
-use crate::opened::open_file;
+use crate::opened::open_rows;
 use crate::rewrite;
 
 /// What `merge` takes.
@@ -33,7 +33,7 @@ pub(crate) struct MergeArgs {
     #[command(flatten)]
     encode: EncodeArgs,
 
-    /// Fail where IoTDB noted deletions beside a file, instead of warning
+    /// Fail where IoTDB noted deletions beside a file, instead of applying them
     #[arg(long)]
     strict: bool,
 }
@@ -41,13 +41,15 @@ pub(crate) struct MergeArgs {
 /// Does what `args` ask for.
 pub(crate) fn run(args: &MergeArgs, is_verbose: bool) -> Outcome {
     let mut readers = Vec::with_capacity(args.files.len());
+    let mut deletions = Vec::with_capacity(args.files.len());
     for path in &args.files {
-        let reader = open_file(path, args.strict)?;
+        let (reader, deleted) = open_rows(path, args.strict)?;
         rewrite::require_tables(&reader)?;
-        readers.push(Arc::new(reader));
+        readers.push(reader);
+        deletions.push(deleted);
     }
     let tables = merged_tables(&readers)?;
-    let summary = rewrite::rewrite(&readers, &tables, &args.encode, &args.out)?;
+    let summary = rewrite::rewrite(&readers, &deletions, &tables, &args.encode, &args.out)?;
     if is_verbose {
         eprintln!("{} files to {}: {}", readers.len(), args.out.display(), rewrite::describe(&summary));
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tsloom::block::BlockSource;
 use tsloom::file::{DeviceSeries, FileReader};
-use tsloom::model::{ColumnSchema, DeviceId};
+use tsloom::model::{ColumnSchema, Deletion, DeviceId};
 use tsloom::scan::{self, DeviceScan, ScanRequest, TableScan};
 use tsloom::store::Store;
 use tsloom::{Error, TableSchema};
@@ -17,8 +17,8 @@ use crate::mods;
 
 /// A TsFile or a store, open for reading.
 pub(crate) enum Opened {
-    /// A TsFile.
-    File(Arc<FileReader>),
+    /// A TsFile, and what was deleted of its rows.
+    File(Arc<FileReader>, Arc<[Deletion]>),
     /// A store; nothing in it is changed.
     Store(Store, PathBuf),
 }
@@ -42,7 +42,10 @@ impl Opened {
     /// Opens what the command line names.
     pub(crate) fn open(source: &args::Source) -> Outcome<Self> {
         match (&source.file, &source.store) {
-            (Some(path), _) => Ok(Self::File(Arc::new(open_file(path, source.strict)?))),
+            (Some(path), _) => {
+                let (reader, deletions) = open_rows(path, source.strict)?;
+                Ok(Self::File(reader, deletions))
+            }
             (None, Some(directory)) => {
                 let store = Store::open_read_only(directory).map_err(Failure::unreadable)?;
                 Ok(Self::Store(store, directory.clone()))
@@ -54,7 +57,7 @@ impl Opened {
     /// What messages call it.
     pub(crate) fn name(&self) -> String {
         match self {
-            Self::File(reader) => reader.name().to_owned(),
+            Self::File(reader, _) => reader.name().to_owned(),
             Self::Store(_, directory) => directory.display().to_string(),
         }
     }
@@ -62,8 +65,8 @@ impl Opened {
     /// All tables, in the order of their names; of a file without tables all devices.
     pub(crate) fn objects(&self) -> Outcome<Vec<Object>> {
         let tables: Vec<TableSchema> = match self {
-            Self::File(reader) if is_tree(reader) => return tree_objects(reader).map_err(Failure::unreadable),
-            Self::File(reader) => reader.tables().cloned().collect(),
+            Self::File(reader, _) if is_tree(reader) => return tree_objects(reader).map_err(Failure::unreadable),
+            Self::File(reader, _) => reader.tables().cloned().collect(),
             Self::Store(store, _) => store.tables(),
         };
         let mut objects: Vec<Object> = tables.into_iter().map(|schema| Object { schema, device: None }).collect();
@@ -76,7 +79,7 @@ impl Opened {
         let table = &object.schema;
         let mut values = BTreeSet::new();
         match self {
-            Self::File(reader) => {
+            Self::File(reader, _) => {
                 let position = table.require_column(column)?;
                 let tag = table.tags().take_while(|tag| *tag < position).count();
                 let mut devices = reader.devices(table.name());
@@ -98,11 +101,12 @@ impl Opened {
     pub(crate) fn scan(&self, object: &Object, request: &ScanRequest) -> tsloom::Result<Blocks> {
         let request = &request.clone().devices_apart(true);
         match (self, &object.device) {
-            (Self::File(reader), Some(device)) => {
-                Ok(Box::new(DeviceScan::open([Arc::clone(reader)], Some(std::slice::from_ref(device)), request)?))
-            }
-            (Self::File(reader), None) => {
-                Ok(Box::new(TableScan::open(object.schema.clone(), [scan::Source::file(Arc::clone(reader))], request)?))
+            (Self::File(reader, deletions), device) => {
+                let source = scan::Source::file(Arc::clone(reader)).without(Arc::clone(deletions));
+                Ok(match device {
+                    Some(device) => Box::new(DeviceScan::open([source], Some(std::slice::from_ref(device)), request)?),
+                    None => Box::new(TableScan::open(object.schema.clone(), [source], request)?),
+                })
             }
             (Self::Store(store, _), _) => {
                 let mut scan = store.scan(object.name()).time(request.time.start..=request.time.end).offset(request.offset);
@@ -125,7 +129,13 @@ impl Opened {
 /// Blocks, lent one after the other.
 pub(crate) type Blocks = Box<dyn BlockSource<Error = Error>>;
 
-/// Opens a TsFile. With `strict` a file beside which IoTDB noted deletions is refused.
+/// Opens a TsFile for its rows: with what was deleted of them. With `strict` a file beside which IoTDB noted deletions is refused.
+pub(crate) fn open_rows(path: &Path, strict: bool) -> Outcome<(Arc<FileReader>, Arc<[Deletion]>)> {
+    let deletions = mods::beside(path, strict)?;
+    Ok((Arc::new(FileReader::open(path).map_err(Failure::unreadable)?), deletions))
+}
+
+/// Opens a TsFile for what it says about itself. With `strict` a file beside which IoTDB noted deletions is refused.
 pub(crate) fn open_file(path: &Path, strict: bool) -> Outcome<FileReader> {
     mods::check(path, strict)?;
     FileReader::open(path).map_err(Failure::unreadable)

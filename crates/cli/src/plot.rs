@@ -101,7 +101,7 @@ fn drawn_columns(selected: &Selected) -> Outcome<Vec<String>> {
 fn drawn_range(opened: &Opened, selected: &Selected) -> Outcome<TimeRange> {
     let asked = selected.request.time;
     let there = match opened {
-        Opened::File(reader) => {
+        Opened::File(reader, _) => {
             let mut timeline = Timeline::default();
             let table = selected.object.device.is_none().then(|| selected.object.name());
             each_device(reader, table, |device, series| {

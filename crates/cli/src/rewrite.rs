@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tsloom::bitmap::NullWords;
 use tsloom::block::Column;
 use tsloom::file::{FileReader, FileSummary, FileWriter, NewFile};
-use tsloom::model::{ColumnView, Grouped};
+use tsloom::model::{ColumnView, Deletion, Grouped};
 use tsloom::scan::{ScanRequest, Source, TableScan};
 use tsloom::{Error, TableSchema};
 
@@ -15,9 +15,10 @@ use crate::failure::{Failure, Outcome};
 use crate::interrupt::Partial;
 use crate::opened::is_tree;
 
-/// Writes all rows of `readers`, oldest first, into the new file `path`.
+/// Writes all rows of `readers`, oldest first, that were not deleted of them into the new file `path`.
 pub(crate) fn rewrite(
     readers: &[Arc<FileReader>],
+    deletions: &[Arc<[Deletion]>],
     tables: &[TableSchema],
     encode: &EncodeArgs,
     path: &Path,
@@ -33,16 +34,22 @@ pub(crate) fn rewrite(
         writer.add_table(table).map_err(failed)?;
     }
     for table in tables {
-        copy(readers, table, &mut writer, path)?;
+        copy(readers, deletions, table, &mut writer, path)?;
     }
     writer.commit().map_err(failed)
 }
 
-fn copy(readers: &[Arc<FileReader>], table: &TableSchema, writer: &mut FileWriter<NewFile>, path: &Path) -> Outcome {
-    let sources = readers.iter().filter(|reader| reader.metadata().table(table.name()).is_some());
+fn copy(
+    readers: &[Arc<FileReader>],
+    deletions: &[Arc<[Deletion]>],
+    table: &TableSchema,
+    writer: &mut FileWriter<NewFile>,
+    path: &Path,
+) -> Outcome {
+    let sources = readers.iter().zip(deletions).filter(|(reader, _)| reader.metadata().table(table.name()).is_some());
     let fields = table.fields().map(|field| table.columns()[field].name.as_str());
     let request = ScanRequest::new().columns(fields).devices_apart(true);
-    let sources = sources.map(|reader| Source::file(Arc::clone(reader)));
+    let sources = sources.map(|(reader, deletions)| Source::file(Arc::clone(reader)).without(Arc::clone(deletions)));
     let mut scan = TableScan::open(table.clone(), sources, &request).map_err(Failure::unreadable)?;
     let mut nulls = Vec::new();
     loop {

@@ -85,7 +85,7 @@ fn line(object: &Object, column: &ColumnSchema) -> [Cell; 7] {
 
 /// A device of the tree model has no schema in the file: its chunks tell how they are encoded.
 fn with_encodings(opened: &Opened, object: Object) -> Outcome<Object> {
-    let (Opened::File(reader), Some(device)) = (opened, &object.device) else { return Ok(object) };
+    let (Opened::File(reader, _), Some(device)) = (opened, &object.device) else { return Ok(object) };
     let columns = device_columns(reader, device).map_err(|error| Failure::unreadable(reader.blame(error)))?;
     let schema = tsloom::TableSchema::from_stored(object.name(), columns).map_err(Failure::unreadable)?;
     Ok(Object { schema, device: object.device })
