@@ -54,16 +54,38 @@ fn from_null_word(word: u64) -> [u8; 8] {
 }
 
 #[inline(always)]
+fn to_null_word(bytes: [u8; 8]) -> u64 {
+    !u64::from_be_bytes(bytes).reverse_bits()
+}
+
+/// Words of a group: one AVX2 register. In groups of a known size the compiler has nothing to decide at run time, which for the sixteen
+/// words of a page takes longer than the work.
+const GROUP: usize = 4;
+
+#[inline(always)]
 pub(crate) fn whole_words_from_nulls(words: &[u64], out: &mut [u8]) {
-    for (bytes, word) in out.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+    let (word_groups, word_rest) = words.as_chunks::<GROUP>();
+    let (byte_groups, byte_rest) = out.as_chunks_mut::<{ 8 * GROUP }>();
+    for (bytes, words) in byte_groups.iter_mut().zip(word_groups) {
+        let words = words.map(from_null_word);
+        bytes.copy_from_slice(words.as_flattened());
+    }
+    for (bytes, word) in byte_rest.as_chunks_mut::<8>().0.iter_mut().zip(word_rest) {
         *bytes = from_null_word(*word);
     }
 }
 
 #[inline(always)]
 pub(crate) fn whole_words_to_nulls(bytes: &[u8], out: &mut [u64]) {
-    for (word, bytes) in out.iter_mut().zip(bytes.as_chunks::<8>().0) {
-        *word = !u64::from_be_bytes(*bytes).reverse_bits();
+    let (word_groups, word_rest) = out.as_chunks_mut::<GROUP>();
+    let (byte_groups, byte_rest) = bytes.as_chunks::<{ 8 * GROUP }>();
+    for (words, bytes) in word_groups.iter_mut().zip(byte_groups) {
+        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<8>().0) {
+            *word = to_null_word(*bytes);
+        }
+    }
+    for (word, bytes) in word_rest.iter_mut().zip(byte_rest.as_chunks::<8>().0) {
+        *word = to_null_word(*bytes);
     }
 }
 
@@ -133,10 +155,11 @@ impl<'a> PresenceView<'a> {
             }
         };
         let rows_left = self.row_count.saturating_sub(index.saturating_mul(64));
-        !u64::from_be_bytes(bytes).reverse_bits() & words::low_mask(rows_left)
+        to_null_word(bytes) & words::low_mask(rows_left)
     }
 
     /// Writes the null words of all rows. Panics when `out` is not `row_count.div_ceil(64)` words.
+    #[inline]
     pub fn copy_nulls_to(&self, out: &mut [u64]) {
         let whole_count = self.row_count / 64;
         assert!(out.len() == words::word_count(self.row_count), "one word for 64 rows");

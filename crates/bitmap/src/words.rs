@@ -125,11 +125,6 @@ pub fn all_set(words: &[u64], start: usize, count: usize) -> bool {
 /// Number of set bits in the range.
 #[inline]
 pub fn count_ones(words: &[u64], start: usize, count: usize) -> usize {
-    dispatch::count_ones(words, start, count)
-}
-
-#[inline(always)]
-pub(crate) fn count_span(words: &[u64], start: usize, count: usize) -> usize {
     if count == 0 {
         return 0;
     }
@@ -138,19 +133,23 @@ pub(crate) fn count_span(words: &[u64], start: usize, count: usize) -> usize {
     // Whole words, less what lies before the range and after it: in an aligned range that is nothing.
     let before = touched[0] & !(u64::MAX << (start % 64));
     let after = touched[touched.len() - 1] & !(u64::MAX >> (63 - end % 64));
-    count_all(touched) - before.count_ones() as usize - after.count_ones() as usize
+    dispatch::count_all_but(touched, before, after)
 }
 
-/// Eight words at a time, added up in pairs: one sum that every word waits for takes a quarter more time.
+/// Set bits of the words, less those of the two words beside: eight words at a time, added up in pairs, since one sum that every
+/// word waits for takes a quarter more time.
 #[inline(always)]
-fn count_all(words: &[u64]) -> usize {
+pub(crate) fn count_all_but(words: &[u64], before: u64, after: u64) -> usize {
     let (groups, rest) = words.as_chunks::<8>();
     let mut all = 0;
     for group in groups {
         let [a, b, c, d, e, f, g, h] = group.map(|word| word.count_ones() as usize);
         all += ((a + b) + (c + d)) + ((e + f) + (g + h));
     }
-    all + rest.iter().map(|word| word.count_ones() as usize).sum::<usize>()
+    for word in rest {
+        all += word.count_ones() as usize;
+    }
+    all - (before.count_ones() + after.count_ones()) as usize
 }
 
 /// Sets every bit of the range.
