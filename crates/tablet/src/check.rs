@@ -9,6 +9,20 @@ use crate::column::Column;
 /// Bytes of text that one column of one tablet may hold: lengths on the wire are signed and 32 bits wide.
 pub(crate) const TEXT_BYTES_MAX: usize = i32::MAX as usize;
 
+/// Rows of one tablet: their count on the wire is signed and 32 bits wide.
+pub(crate) const ROW_COUNT_MAX: usize = i32::MAX as usize;
+
+/// There are no more rows than the wire form can count.
+#[inline]
+pub(crate) fn row_count(row_count: usize) -> Result<()> {
+    if row_count <= ROW_COUNT_MAX { Ok(()) } else { Err(too_many_rows(row_count)) }
+}
+
+#[cold]
+fn too_many_rows(row_count: usize) -> Error {
+    Error::new(ErrorKind::LimitExceeded, format!("a tablet of {row_count} rows; {ROW_COUNT_MAX} are the most"))
+}
+
 /// True when the value fits the column for sure: null, or a number of its very form of which any will do.
 #[inline]
 pub(crate) fn is_plain(data_type: DataType, value: Value<'_>) -> bool {
@@ -121,4 +135,18 @@ pub(crate) fn text_room(column: &Column, name: &str, more: usize) -> Result<()> 
 #[cold]
 fn refuse(name: &str, message: String) -> Error {
     Error::new(ErrorKind::SchemaMismatch, message).in_column(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_rows_than_the_wire_can_count_are_refused() {
+        row_count(0).unwrap();
+        row_count(i32::MAX as usize).unwrap();
+        let error = row_count(1 << 31).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+        assert!(error.to_string().contains("2147483648 rows"), "{error}");
+    }
 }

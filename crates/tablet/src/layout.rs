@@ -16,6 +16,10 @@ pub struct TabletLayout {
     pub(crate) columns: Vec<ColumnPlace>,
     /// For each present text column, the position after each of its cells.
     pub(crate) cell_ends: Vec<u32>,
+    /// The head that the columns were found in, to know it again: devices send the same one each time. Empty when none is known.
+    head: Vec<u8>,
+    /// Position of the row count in the head.
+    row_count_at: usize,
 }
 
 impl TabletLayout {
@@ -23,6 +27,36 @@ impl TabletLayout {
     pub fn new() -> Self {
         Self::default()
     }
+
+    /// Passes over a head that is the one before, byte for byte but for the row count. False, and nothing read, when it is not.
+    fn pass_known_head(&mut self, wire: &mut WireReader<'_>) -> Result<bool> {
+        let (size, at) = (self.head.len(), self.row_count_at);
+        let Some(head) = wire.rest().get(..size).filter(|_| size > 0) else { return Ok(false) };
+        if head[..at] != self.head[..at] || head[at + 4..] != self.head[at + 4..] {
+            return Ok(false);
+        }
+        wire.skip(at)?;
+        self.row_count = count(wire, "row count")?;
+        wire.skip(size - at - 4)?;
+        self.cell_ends.clear();
+        for column in &mut self.columns {
+            (column.bitmap, column.slots) = (None, None);
+        }
+        Ok(true)
+    }
+}
+
+/// [`walk_head`] for a layout that is used again: it knows the head of the tablet before.
+pub(crate) fn walk_head_again(wire: &mut WireReader<'_>, layout: &mut TabletLayout) -> Result<()> {
+    if layout.pass_known_head(wire)? {
+        return Ok(());
+    }
+    layout.head.clear();
+    let bytes = wire.rest();
+    walk_head(wire, layout)?;
+    layout.row_count_at = layout.target.map_or(4, |target| target.end as usize);
+    layout.head.extend_from_slice(&bytes[..wire.position()]);
+    Ok(())
 }
 
 /// A range of bytes.
@@ -247,8 +281,8 @@ pub(crate) fn end(wire: &WireReader<'_>) -> Result<()> {
     Err(corrupt(wire.position(), format!("{} bytes follow the tablet", wire.remaining())))
 }
 
-/// Notes where each text cell ends. Where a cell begins is known only after the one before: this chain of load, swap and add
-/// bounds every reader of the format, so the positions are kept.
+/// Notes where each text cell ends. Where a cell begins is known only after the one before: this chain of load and add bounds
+/// every reader of the format where lengths differ, so the positions are kept.
 fn walk_cells(wire: &mut WireReader<'_>, row_count: usize, ends: &mut Vec<u32>) -> Result<()> {
     if row_count > wire.remaining() {
         return Err(Truncated { need: row_count, have: wire.remaining(), at: wire.position() }.into());
@@ -257,13 +291,24 @@ fn walk_cells(wire: &mut WireReader<'_>, row_count: usize, ends: &mut Vec<u32>) 
     let first = ends.len();
     ends.resize(first + row_count, 0);
     let mut at = 0;
-    for end in &mut ends[first..] {
-        let rest = &bytes[at..];
-        at += match short_cell(rest) {
-            Some(length) if length <= rest.len() - 5 => 5 + length,
-            _ => cell_size(rest).map_err(|error| cell_error(error, base + at))?,
-        };
-        *end = (base + at) as u32;
+    for ends in ends[first..].chunks_mut(RUN) {
+        if let Some(length) = equal_cells(&bytes[at..])
+            && ends.len() == RUN
+        {
+            for end in ends {
+                at += 5 + length;
+                *end = (base + at) as u32;
+            }
+            continue;
+        }
+        for end in ends {
+            let rest = &bytes[at..];
+            at += match short_cell(rest) {
+                Some(length) if length <= rest.len() - 5 => 5 + length,
+                _ => cell_size(rest).map_err(|error| cell_error(error, base + at))?,
+            };
+            *end = (base + at) as u32;
+        }
     }
     wire.skip(at)?;
     Ok(())
@@ -275,6 +320,28 @@ fn walk_cells(wire: &mut WireReader<'_>, row_count: usize, ends: &mut Vec<u32>) 
 pub(crate) fn short_cell(bytes: &[u8]) -> Option<usize> {
     let [flag, s0, s1, s2, s3] = *bytes.first_chunk::<5>()?;
     (u32::from_le_bytes([flag, s0, s1, s2]) == 1).then_some(usize::from(s3))
+}
+
+/// Cells whose heads are looked at together by [`equal_cells`].
+pub(crate) const RUN: usize = 8;
+
+/// Length of the next [`RUN`] cells, when all of them are there, short and of one length, as those of tags and codes are: then no
+/// position waits for the cell before it.
+#[inline(always)]
+pub(crate) fn equal_cells(bytes: &[u8]) -> Option<usize> {
+    let length = short_cell(bytes)?;
+    let size = 5 + length;
+    let cells = bytes.get(..RUN * size)?;
+    // One look at the next cell first: where lengths differ, that is all this costs.
+    if cells[size..].first_chunk::<5>()? != bytes.first_chunk::<5>()? {
+        return None;
+    }
+    let mut differences = 0;
+    for index in 2..RUN {
+        let [flag, s0, s1, s2, s3] = *cells[index * size..].first_chunk::<5>()?;
+        differences |= u32::from_le_bytes([flag, s0, s1, s2]) ^ 1 | u32::from(s3) ^ length as u32;
+    }
+    (differences == 0).then_some(length)
 }
 
 /// Size of the cell at the front of `bytes`, flag and length included; it is all there.

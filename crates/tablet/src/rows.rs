@@ -45,13 +45,14 @@ impl<'a> TabletRef<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::SchemaMismatch`] when there are more or fewer columns than in the head, a column has another type or row count,
-    /// a DATE is no day of the calendar or a TAG no UTF-8; [`ErrorKind::LimitExceeded`] past 2 GiB of text in a column.
+    /// a DATE is no day of the calendar or a TAG no UTF-8; [`ErrorKind::LimitExceeded`] past 2 GiB of text in a column or 2^31 - 1 rows.
     pub fn from_columns(head: &'a TabletHead, times: &'a [i64], columns: &'a [Option<ColumnView<'a>>]) -> Result<Self> {
         let schemas = head.columns();
         if columns.len() != schemas.len() {
             let message = format!("{} columns given, the schema has {}", columns.len(), schemas.len());
             return Err(Error::new(ErrorKind::SchemaMismatch, message));
         }
+        check::row_count(times.len())?;
         for (column, schema) in columns.iter().zip(schemas) {
             if let Some(column) = column {
                 check_view(*column, schema, times.len())?;

@@ -150,7 +150,8 @@ impl Tablet {
     ///
     /// # Errors
     /// [`ErrorKind::SchemaMismatch`] when there are more or fewer values than columns, a value does not fit its column, a DATE is
-    /// no day of the calendar or a TAG no UTF-8; [`ErrorKind::LimitExceeded`] past 2 GiB of text in a column. Nothing is changed then.
+    /// no day of the calendar or a TAG no UTF-8; [`ErrorKind::LimitExceeded`] past 2 GiB of text in a column or 2^31 - 1 rows.
+    /// Nothing is changed then.
     pub fn push_row(&mut self, time: i64, values: &[Value<'_>]) -> Result<()> {
         if values.len() != self.columns.len() {
             let message = format!("{} values for {} columns", values.len(), self.columns.len());
@@ -163,6 +164,7 @@ impl Tablet {
             }
         }
         let row = self.times.len();
+        check::row_count(row + 1)?;
         for (index, value) in values.iter().enumerate() {
             let column = &mut self.columns[index];
             if value.is_null() && !column.is_present() {
@@ -185,7 +187,11 @@ impl Tablet {
     }
 
     /// Appends rows that are null in every column; then fill columns with [`column_mut`](Self::column_mut).
+    ///
+    /// # Panics
+    /// Past 2^31 - 1 rows: 16 GiB of times in one tablet.
     pub fn extend_times(&mut self, times: &[i64]) {
+        check::row_count(self.times.len() + times.len()).expect("a tablet has fewer than 2^31 rows");
         self.batch_start = self.times.len();
         self.times.extend_from_slice(times);
         for index in &self.touched {

@@ -55,19 +55,21 @@ impl<'a> TabletView<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::Truncated`] or [`ErrorKind::Corrupt`] with the position, when the bytes are no tablet, end inside it or go on
-    /// after it; [`ErrorKind::Unsupported`] for a type, encoding or compression that is not known.
+    /// after it; [`ErrorKind::Unsupported`] for a type, encoding or compression that is not known; [`ErrorKind::LimitExceeded`] for
+    /// 4 GiB and more, which Java, where a buffer has less than 2 GiB, cannot have sent.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let mut layout = Box::<TabletLayout>::default();
-        walk(bytes, &mut layout)?;
+        walk(bytes, &mut layout, layout::walk_head)?;
         Ok(Self { bytes, layout: Layout::Owned(layout) })
     }
 
-    /// [`parse`](Self::parse) with memory that is used again and again: no allocation once it has grown.
+    /// [`parse`](Self::parse) with memory that is used again and again: no allocation once it has grown, and no second look at a
+    /// schema that is the one of the tablet before.
     ///
     /// # Errors
     /// As [`parse`](Self::parse).
     pub fn parse_with(bytes: &'a [u8], layout: &'a mut TabletLayout) -> Result<Self> {
-        walk(bytes, layout)?;
+        walk(bytes, layout, layout::walk_head_again)?;
         Ok(Self { bytes, layout: Layout::Lent(layout) })
     }
 
@@ -131,11 +133,13 @@ impl<'a> TabletView<'a> {
     }
 }
 
-fn walk(bytes: &[u8], layout: &mut TabletLayout) -> Result<()> {
+fn walk(
+    bytes: &[u8],
+    layout: &mut TabletLayout,
+    walk_head: impl Fn(&mut WireReader<'_>, &mut TabletLayout) -> Result<()>,
+) -> Result<()> {
     let mut wire = layout::reader(bytes)?;
-    layout::walk_head(&mut wire, layout)
-        .and_then(|()| layout::walk_body(&mut wire, layout))
-        .map_err(|error| error.in_place("tablet"))
+    walk_head(&mut wire, layout).and_then(|()| layout::walk_body(&mut wire, layout)).map_err(|error| error.in_place("tablet"))
 }
 
 fn checked_text(bytes: &[u8]) -> &str {

@@ -1,13 +1,14 @@
 //! Text cells from the wire into offsets and bytes: found and copied in one walk.
 //!
 //! Where a cell begins is known only after the one before it, and that chain is what takes the time; the copy hides behind it as
-//! long as it is no call. So short cells are copied by a fixed width (see [`crate::wire::cells`]).
+//! long as it is no call. So short cells are copied by a fixed width (see [`crate::wire::cells`]), and the chain is broken where
+//! several cells in a row have one length.
 
 use tsloom_bitmap::words;
 use tsloom_encoding::{Truncated, WireError};
 use tsloom_model::TextValues;
 
-use crate::layout::{cell_size, short_cell};
+use crate::layout::{RUN, cell_size, equal_cells, short_cell};
 
 /// Cells up to this length are copied by this width.
 const SHORT: usize = 32;
@@ -48,8 +49,8 @@ pub(super) fn read(
         let short = read_short(&bytes[cells.size..], &mut offsets[row + 1..end + 1], out, written);
         row += short.count;
         cells.size += short.size;
-        written += short.written;
-        cells.longest = cells.longest.max(short.longest);
+        written = short.end;
+        cells.longest = cells.longest.max(short.longest as u32);
         if row == row_count {
             break;
         }
@@ -74,33 +75,76 @@ pub(super) fn read(
     Ok(cells)
 }
 
-/// A run of short cells.
+/// Short cells read so far.
 struct Short {
     count: usize,
-    /// Bytes on the wire, and bytes of text.
+    /// Bytes on the wire.
     size: usize,
-    written: usize,
-    longest: u32,
+    /// Bytes of text, those before the first of these cells included.
+    end: usize,
+    longest: usize,
 }
 
 /// Copies cells to `out[start..]` and notes their ends, as long as they are there, short, and `SHORT` bytes can be copied whatever
 /// their length.
 fn read_short(bytes: &[u8], ends: &mut [u32], out: &mut [u8], start: usize) -> Short {
-    let (mut count, mut at, mut to, mut longest) = (0, 0, start, 0);
-    for end in ends {
-        let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk::<{ 5 + SHORT }>()) else { break };
-        let Some(place) = out.get_mut(to..).and_then(|rest| rest.first_chunk_mut::<SHORT>()) else { break };
-        let Some(length) = short_cell(window).filter(|length| *length <= SHORT) else { break };
-        // Upwards and in halves: stores that overlap in the other order take twice the time.
-        place[..16].copy_from_slice(&window[5..21]);
-        place[16..].copy_from_slice(&window[21..]);
-        at += 5 + length;
-        to += length;
-        longest = longest.max(length);
-        *end = to as u32;
-        count += 1;
+    let mut short = Short { count: 0, size: 0, end: start, longest: 0 };
+    for ends in ends.chunks_mut(RUN) {
+        if !(ends.len() == RUN && short.read_equal(bytes, ends, out)) && !short.read_each(bytes, ends, out) {
+            break;
+        }
     }
-    Short { count, size: at, written: to - start, longest: longest as u32 }
+    short
+}
+
+impl Short {
+    /// Reads [`RUN`] cells of one length, or none of them.
+    #[inline(always)]
+    fn read_equal(&mut self, bytes: &[u8], ends: &mut [u32], out: &mut [u8]) -> bool {
+        let bytes = &bytes[self.size..];
+        let Some(length) = equal_cells(bytes).filter(|length| *length <= SHORT) else { return false };
+        let size = 5 + length;
+        let Some(cells) = bytes.get(..(RUN - 1) * size + 5 + SHORT) else { return false };
+        let Some(places) = out.get_mut(self.end..self.end + (RUN - 1) * length + SHORT) else { return false };
+        for (index, end) in ends.iter_mut().enumerate() {
+            let cell = &cells[index * size + 5..][..SHORT];
+            copy_short(&mut places[index * length..][..SHORT], cell);
+            *end = (self.end + (index + 1) * length) as u32;
+        }
+        self.count += RUN;
+        self.size += RUN * size;
+        self.end += RUN * length;
+        self.longest = self.longest.max(length);
+        true
+    }
+
+    /// Reads cells one after the other, and says whether it got through.
+    #[inline(always)]
+    fn read_each(&mut self, bytes: &[u8], ends: &mut [u32], out: &mut [u8]) -> bool {
+        let (mut at, mut to, mut longest) = (self.size, self.end, self.longest);
+        let mut count = 0;
+        let wanted = ends.len();
+        for end in ends {
+            let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk::<{ 5 + SHORT }>()) else { break };
+            let Some(place) = out.get_mut(to..).and_then(|rest| rest.first_chunk_mut::<SHORT>()) else { break };
+            let Some(length) = short_cell(window).filter(|length| *length <= SHORT) else { break };
+            copy_short(place, &window[5..]);
+            at += 5 + length;
+            to += length;
+            longest = longest.max(length);
+            *end = to as u32;
+            count += 1;
+        }
+        *self = Self { count: self.count + count, size: at, end: to, longest };
+        count == wanted
+    }
+}
+
+/// Upwards and in halves: stores that overlap in the other order take twice the time.
+#[inline(always)]
+fn copy_short(place: &mut [u8], cell: &[u8]) {
+    place[..16].copy_from_slice(&cell[..16]);
+    place[16..SHORT].copy_from_slice(&cell[16..SHORT]);
 }
 
 /// Copies a cell to `out[at..]` and leaves room for short ones behind it. Bytes past the last cell are cut off at the end, so growth
