@@ -90,7 +90,8 @@ struct Short {
 fn read_short(bytes: &[u8], ends: &mut [u32], out: &mut [u8], start: usize) -> Short {
     let mut short = Short { count: 0, size: 0, end: start, longest: 0 };
     for ends in ends.chunks_mut(RUN) {
-        if !(ends.len() == RUN && short.read_equal(bytes, ends, out)) && !short.read_each(bytes, ends, out) {
+        let is_read = ends.len() == RUN && short.read_equal(bytes, ends, out);
+        if !is_read && !short.read_each(bytes, ends, out) {
             break;
         }
     }
