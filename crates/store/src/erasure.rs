@@ -50,6 +50,11 @@ impl Erasures {
         self.0.len()
     }
 
+    /// The entry of the log with the last of them; 0 when there is none.
+    pub(crate) fn last_sequence(&self) -> u64 {
+        self.0.last().map_or(0, |erasure| erasure.sequence)
+    }
+
     /// What concerns a table in rows that have met erasures up to `through`.
     pub(crate) fn concerning(&self, table: &str, through: u64) -> impl Iterator<Item = &Erased> {
         let later = self.0.partition_point(|erasure| erasure.sequence <= through);

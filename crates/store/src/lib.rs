@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod catalog;
+mod compaction;
 mod delete;
 mod erasure;
 mod files;
@@ -32,6 +33,7 @@ mod manifest;
 mod memory;
 mod open;
 mod options;
+mod output;
 mod report;
 mod scan;
 mod schema;
@@ -39,6 +41,7 @@ mod store;
 mod worker;
 mod write;
 
+pub use compaction::CompactionOptions;
 pub use delete::DeleteBuilder;
 pub use options::{Durability, StoreOptions, WriteOptions};
 pub use report::{RecoveryReport, StoreStats};

@@ -13,13 +13,13 @@
 //!               uvar   id of the next table
 //!               uvar   table count, for each: uvar id, schema (as in the log)
 //!               uvar   file count, for each: uvar64 number, uvar64 size, uvar64 row count,
-//!                      svar64 first time, svar64 last time (first > last: no row),
+//!                      svar64 first time, svar64 last time (first > last: no row), u8 0 in order | 1 late,
 //!                      uvar64 last entry of the log whose erasure is carried out in it
 //!               uvar   erasure count, for each: see `erasure`
 //! ```
 //!
 //! It is written to `MANIFEST.tmp`, synced, renamed over `MANIFEST`, and the folder is synced: a reader sees the old one or the
-//! new one. Files stand in the order of their rows' age, oldest first.
+//! new one. Late files stand in the order of their rows' age, oldest first.
 //!
 //! A manifest is the store as it was after one entry of the log. Replaying the log behind that entry gives the rest.
 
@@ -45,6 +45,8 @@ pub(crate) struct FileEntry {
     pub(crate) size: u64,
     pub(crate) row_count: u64,
     pub(crate) times: TimeRange,
+    /// It may have times of a device that in-order files have too.
+    pub(crate) is_late: bool,
     /// Erasures of the log up to this entry are carried out in it.
     pub(crate) erased_through: u64,
 }
@@ -133,6 +135,7 @@ impl Manifest {
             out.put_uvar64(file.row_count);
             out.put_svar64(file.times.start);
             out.put_svar64(file.times.end);
+            out.push(u8::from(file.is_late));
             out.put_uvar64(file.erased_through);
         }
         self.erasures.write(&mut out);
@@ -175,6 +178,7 @@ impl Manifest {
                 size: wire.uvar64()?,
                 row_count: wire.uvar64()?,
                 times: TimeRange { start: wire.svar64()?, end: wire.svar64()? },
+                is_late: wire.bool()?,
                 erased_through: wire.uvar64()?,
             });
         }
@@ -222,8 +226,15 @@ mod tests {
             next_table: 2,
             tables: vec![(1, Arc::new(schema))],
             files: vec![
-                FileEntry { number: 1, size: 390, row_count: 20, times: TimeRange { start: -5, end: 900 }, erased_through: 7 },
-                FileEntry { number: 2, size: 17, row_count: 0, times: TimeRange::EMPTY, erased_through: 300 },
+                FileEntry {
+                    number: 1,
+                    size: 390,
+                    row_count: 20,
+                    times: TimeRange { start: -5, end: 900 },
+                    is_late: true,
+                    erased_through: 7,
+                },
+                FileEntry { number: 2, size: 17, row_count: 0, times: TimeRange::EMPTY, is_late: false, erased_through: 300 },
             ],
             erasures,
         }

@@ -16,6 +16,7 @@ use tsloom_wal::Delete;
 use crate::catalog::Catalog;
 use crate::erasure::{Erased, Erasure, Erasures};
 use crate::files::OpenFile;
+use crate::manifest::Manifest;
 
 /// A memtable takes no more rows than this before it is frozen, whatever its bytes: rows of a memtable are counted with 32 bits.
 const MEMTABLE_ROWS_MAX: u64 = 1 << 30;
@@ -36,8 +37,10 @@ pub(crate) struct Memory {
     pub(crate) active: Memtable,
     /// Oldest first.
     pub(crate) frozen: VecDeque<FrozenPart>,
-    /// Oldest first, all older than the frozen memtables.
+    /// All older than the frozen memtables. Late ones are newer than those in order, and stand oldest first.
     pub(crate) files: Vec<OpenFile>,
+    /// Number of the next file.
+    pub(crate) next_file: u64,
     /// What is gone, though some file or frozen memtable had it once.
     pub(crate) erasures: Erasures,
     /// Files and manifest have what log entries up to this one say.
@@ -49,16 +52,11 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    pub(crate) fn new(
-        options: MemtableOptions,
-        catalog: Catalog,
-        files: Vec<OpenFile>,
-        erasures: Erasures,
-        flushed: u64,
-    ) -> Self {
+    pub(crate) fn new(options: MemtableOptions, catalog: Catalog, files: Vec<OpenFile>, manifest: &Manifest) -> Self {
+        let (flushed, erasures, next_file) = (manifest.flushed, manifest.erasures.clone(), manifest.next_file);
         let (active, frozen) = (Memtable::new(options.clone()), VecDeque::new());
         let catalog = Arc::new(catalog);
-        Self { options, catalog, active, frozen, files, erasures, flushed, applied: flushed, changed: flushed }
+        Self { options, catalog, active, frozen, files, next_file, erasures, flushed, applied: flushed, changed: flushed }
     }
 
     /// A tablet that has the columns of its table.
@@ -144,6 +142,12 @@ impl Memory {
         self.erasures.forget(files.chain(frozen).min().unwrap_or(u64::MAX));
     }
 
+    /// A number that no file has, had, or will have.
+    pub(crate) fn take_file_number(&mut self) -> u64 {
+        self.next_file += 1;
+        self.next_file - 1
+    }
+
     pub(crate) fn is_flush_due(&self) -> bool {
         self.active.is_flush_due() || self.active.row_count() >= MEMTABLE_ROWS_MAX
     }
@@ -172,7 +176,9 @@ impl Memory {
         let of_file = |file: &OpenFile| {
             Source::file(Arc::clone(&file.reader)).without(self.erasures.deletions(table, file.entry.erased_through))
         };
-        let files = self.files.iter().filter(is_wanted).map(of_file);
+        let (late, in_order): (Vec<&OpenFile>, Vec<&OpenFile>) =
+            self.files.iter().filter(is_wanted).partition(|file| file.entry.is_late);
+        let files = in_order.into_iter().chain(late).map(of_file);
         let frozen = self.frozen.iter().map(|part| part.frozen.snapshot());
         let active = (!self.active.is_empty()).then(|| self.active.snapshot());
         let has_table = |snapshot: &MemtableSnapshot| snapshot.tables().any(|name| name == table);

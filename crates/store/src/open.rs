@@ -38,7 +38,7 @@ pub(crate) fn for_writing(dir: Arc<dyn Dir>, options: StoreOptions) -> Result<Sh
         manifest.log_segment = log.segment_number();
         manifest.write(&*dir).map_err(|(Unwritten::Refused(error) | Unwritten::Unknown(error))| error)?;
     }
-    recovered.report.removed_files = remove_unfinished(&*dir, &names, &manifest)?;
+    recovered.report.removed_files = remove_unknown(&*dir, &names, &manifest)?;
     log.drop_through(manifest.flushed)?;
     let shared = recovered.into_shared(dir, options, manifest, Some(log), Some(lock));
     let mut memory = shared.memory.lock();
@@ -106,12 +106,14 @@ fn refuse_files_without_manifest(names: &[String]) -> Result<()> {
     }
 }
 
-/// Files that a crash had left unfinished, or finished but not in the manifest. Their rows are in the log.
-fn remove_unfinished(dir: &dyn Dir, names: &[String], manifest: &Manifest) -> Result<Vec<String>> {
+/// Files that the manifest does not name: a crash had left them unfinished, or finished before the manifest knew, or behind when
+/// others had taken their place. Their rows are in the log or in those.
+fn remove_unknown(dir: &dyn Dir, names: &[String], manifest: &Manifest) -> Result<Vec<String>> {
     let mut removed = Vec::new();
+    let is_known = |number: u64| manifest.files.iter().any(|file| file.number == number);
     for name in names {
-        if files::number_of(name).is_some_and(|number| number >= manifest.next_file) {
-            let path = format!("{}/{name}", files::FOLDER);
+        let path = format!("{}/{name}", files::FOLDER);
+        if files::number_of(name).is_some_and(|number| !is_known(number) || path == files::temporary_name(number)) {
             dir.remove(&path).map_err(|error| Error::from(error).in_file(&path))?;
             removed.push(path);
         }
@@ -136,7 +138,7 @@ fn recover(dir: &dyn Dir, options: &StoreOptions, manifest: &Manifest) -> Result
 
     let memtable_options =
         MemtableOptions::default().pool(SlabPool::new(options.pool_bytes_max)).flush_threshold_bytes(options.memtable_bytes_max);
-    let mut memory = Memory::new(memtable_options, catalog, files, manifest.erasures.clone(), manifest.flushed);
+    let mut memory = Memory::new(memtable_options, catalog, files, manifest);
     let mut report = RecoveryReport::default();
     let replayed = replay(dir, manifest.flushed, &mut |sequence, entry| match entry {
         Entry::Schema { id, schema } => memory.declare(sequence, id, &schema),
@@ -189,6 +191,7 @@ impl Recovered {
             applied: Condvar::new(),
             flushed: Condvar::new(),
             manifest: Mutex::new(manifest),
+            compacting: Mutex::new(()),
             flushes: Mutex::new(FlushStats::default()),
             signal: Signal::default(),
             recovery: self.report,

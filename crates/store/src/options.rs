@@ -6,6 +6,8 @@ use tsloom_file::WriterOptions;
 use tsloom_model::Limits;
 use tsloom_wal::{Level, LogOptions};
 
+use crate::compaction::CompactionOptions;
+
 /// When a write waits for the disk.
 ///
 /// A write is acknowledged, and survives the machine losing power, when it has returned under [`Always`](Self::Always), or
@@ -78,6 +80,8 @@ pub struct StoreOptions {
     pub frozen_count_max: usize,
     /// Bytes of memory that memtables leave behind for the next ones.
     pub pool_bytes_max: usize,
+    /// When files are merged in the background.
+    pub compaction: CompactionOptions,
     /// Layout of the log.
     pub log: LogOptions,
     /// Layout of the files.
@@ -94,6 +98,7 @@ impl Default for StoreOptions {
             memtable_bytes_max: 64 << 20,
             frozen_count_max: 2,
             pool_bytes_max: 64 << 20,
+            compaction: CompactionOptions::default(),
             log: LogOptions::default(),
             writer: WriterOptions::default(),
             limits: Limits::default(),

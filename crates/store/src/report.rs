@@ -18,7 +18,7 @@ pub struct RecoveryReport {
     pub dropped_tail: Option<String>,
     /// Log segments without a header, under the name they have now.
     pub kept_aside: Vec<String>,
-    /// Files that a crash had left unfinished, or finished but unknown to the manifest; their rows are in the log.
+    /// Files that a crash had left unfinished, or unknown to the manifest; their rows are in the log or in other files.
     pub removed_files: Vec<String>,
     /// Tables that files cannot hold, and why. Their rows are in the log and are found by scans, but while there are any, no
     /// flush succeeds; a build that has the compression may write them.
@@ -53,7 +53,7 @@ impl fmt::Display for RecoveryReport {
             write!(f, "\nkept aside a log without a header: {name}")?;
         }
         for name in &self.removed_files {
-            write!(f, "\nremoved an unfinished file: {name}")?;
+            write!(f, "\nremoved a file that is not part of the store: {name}")?;
         }
         for table in &self.unwritable_tables {
             write!(f, "\nfiles cannot hold table {table}")?;
@@ -69,6 +69,8 @@ pub struct StoreStats {
     pub tables: u64,
     /// Files.
     pub files: u64,
+    /// Of these, files whose rows came after later ones of their device.
+    pub late_files: u64,
     /// Bytes of all files.
     pub file_bytes: u64,
     /// Rows of all files.
@@ -81,12 +83,16 @@ pub struct StoreStats {
     pub frozen_memtables: u64,
     /// Files written since the store was opened.
     pub flushes: u64,
+    /// Merges of files since the store was opened.
+    pub compactions: u64,
     /// Last log entry whose rows are in files.
     pub flushed_sequence: u64,
     /// Deletes, dropped columns and dropped tables that some file still has to be told of.
     pub erasures: u64,
     /// Why the last flush in the background failed; `None` when it did not.
     pub flush_error: Option<String>,
+    /// Why the last merge of files in the background failed; `None` when it did not.
+    pub compaction_error: Option<String>,
     /// The log; zeros for a store that was opened read-only.
     pub log: LogStats,
 }
@@ -109,7 +115,7 @@ mod tests {
             "replayed 3 log entries with 12,345 rows",
             "dropped a torn tail: wal/000007.log at offset 40,960: it has 900 bytes, 12 are left",
             "kept aside a log without a header: wal/000008.log.aside",
-            "removed an unfinished file: data/000004.tmp",
+            "removed a file that is not part of the store: data/000004.tmp",
             "files cannot hold table t: column a: encoding REGULAR is not written",
         ];
         assert_eq!(report.to_string(), lines.join("\n"));

@@ -69,7 +69,9 @@ pub(crate) struct Shared {
     pub(crate) applied: Condvar,
     /// [`Memory::frozen`] has become shorter.
     pub(crate) flushed: Condvar,
-    /// The manifest on disk. Whoever flushes holds the lock all the while.
+    /// Whoever compacts holds it all the while.
+    pub(crate) compacting: Mutex<()>,
+    /// The manifest on disk. Whoever flushes holds the lock all the while; locked after `compacting` and before `memory`.
     pub(crate) manifest: Mutex<Manifest>,
     pub(crate) flushes: Mutex<FlushStats>,
     pub(crate) signal: Signal,
@@ -80,8 +82,10 @@ pub(crate) struct Shared {
 #[derive(Default)]
 pub(crate) struct FlushStats {
     pub(crate) count: u64,
+    pub(crate) compactions: u64,
     /// Why the last one in the background failed.
     pub(crate) error: Option<String>,
+    pub(crate) compaction_error: Option<String>,
 }
 
 impl Store {
@@ -229,15 +233,18 @@ impl Shared {
         StoreStats {
             tables: memory.catalog.tables().len() as u64,
             files: memory.files.len() as u64,
+            late_files: memory.files.iter().filter(|file| file.entry.is_late).count() as u64,
             file_bytes: memory.files.iter().map(|file| file.entry.size).sum(),
             file_rows: memory.files.iter().map(|file| file.entry.row_count).sum(),
             memtable_rows: memory.active.row_count() + frozen_rows,
             memtable_bytes: (memory.active.byte_count() + frozen_bytes) as u64,
             frozen_memtables: memory.frozen.len() as u64,
             flushes: flushes.count,
+            compactions: flushes.compactions,
             flushed_sequence: memory.flushed,
             erasures: memory.erasures.len() as u64,
             flush_error: flushes.error.clone(),
+            compaction_error: flushes.compaction_error.clone(),
             log,
         }
     }

@@ -1,6 +1,7 @@
 //! The store as a whole, over real directories and over one that fails and crashes on demand.
 
 mod basic;
+mod compaction;
 mod crash;
 mod delete;
 mod flush;

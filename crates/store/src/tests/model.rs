@@ -1,4 +1,4 @@
-//! Random tablets of all types, flushes, crashes and scans against a map.
+//! Random tablets of all types, deletes, flushes, compactions, crashes and scans against a map.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -9,7 +9,7 @@ use tsloom_tablet::Tablet;
 use tsloom_testkit::faults::{FaultDir, Unsynced};
 use tsloom_testkit::{Random, TabletGenerator};
 
-use crate::{Store, StoreOptions};
+use crate::{CompactionOptions, Store, StoreOptions};
 
 /// Tags and time, then the fields; cells in words, so that NaN equals NaN and -0 differs from 0.
 type Model = BTreeMap<(Vec<Option<String>>, i64), Vec<Option<String>>>;
@@ -93,8 +93,33 @@ impl Question {
     }
 }
 
+/// Deletes something of the store and of the model: rows, or cells of a field.
+fn delete(random: &mut Random, fields: &[String], store: &Store, model: &mut Model) {
+    let question = Question::random(random);
+    let (times, tag) = (question.times, question.tag);
+    let field = random.one_in(2).then(|| random.below(fields.len()));
+    let mut delete = store.delete("all").time(times.clone());
+    if let Some(tag) = tag {
+        delete = delete.filter(Predicate::Compare("t1".to_owned(), CompareOp::Eq, tag.to_owned()));
+    }
+    if let Some(field) = field {
+        delete = delete.columns([fields[field].as_str()]);
+    }
+    delete.run().unwrap();
+    let is_meant = |tags: &[Option<String>], time: i64| times.contains(&time) && (tag.is_none() || tags[0].as_deref() == tag);
+    match field {
+        None => model.retain(|(tags, time), _| !is_meant(tags, *time)),
+        Some(field) => {
+            let meant = model.iter_mut().filter(|((tags, time), _)| is_meant(tags, *time));
+            meant.for_each(|(_, cells)| cells[field] = None);
+        }
+    }
+}
+
+/// Files are merged early, in the background too.
 fn open(dir: &FaultDir, generator: &TabletGenerator) -> Store {
-    let options = StoreOptions { memtable_bytes_max: 1 << 20, ..StoreOptions::default() };
+    let compaction = CompactionOptions { files: 2, ..CompactionOptions::default() };
+    let options = StoreOptions { memtable_bytes_max: 1 << 20, compaction, ..StoreOptions::default() };
     let store = Store::open_dir(Arc::new(dir.clone()), options).unwrap();
     store.create_table(generator.schema()).unwrap();
     store
@@ -107,15 +132,19 @@ fn check(seed: u64, operations: usize) {
     let mut dir = FaultDir::new();
     let mut store = open(&dir, &generator);
     let mut model = Model::new();
+    let schema = generator.schema().clone();
+    let fields: Vec<String> = schema.fields().map(|field| schema.columns()[field].name.clone()).collect();
     for operation in 0..operations {
         let context = format!("seed {seed}, operation {operation}");
-        match random.below(12) {
+        match random.below(14) {
             0..=5 => {
                 let tablet = generator.next_tablet(40, 120);
                 store.write(&tablet).unwrap();
                 apply(&mut model, &tablet);
             }
             6 => store.flush().unwrap(),
+            9 => delete(&mut random, &fields, &store, &mut model),
+            10 if random.one_in(3) => store.compact().unwrap(),
             7 if random.one_in(3) => {
                 drop(store);
                 store = open(&dir, &generator);
