@@ -33,4 +33,4 @@ pub use options::ReadOptions;
 pub use reader::{DeviceCursor, DeviceSeries, FileReader, SeriesRef};
 pub use recover::{RecoveredChunk, RecoveredGroup, Recovery};
 pub use verify::{Finding, FindingKind, Verification, VerifyOptions, verify};
-pub use writer::{EncodingChoice, FileSummary, FileWriter, NewFile, WriterOptions, WriterOptionsBuilder, check_table};
+pub use writer::{EncodingChoice, FileSummary, FileWriter, NewFile, WriterOptions, WriterOptionsBuilder, check_table, writable};

@@ -10,7 +10,7 @@ use tsloom_encoding::WireReader;
 use tsloom_format::{ChunkHeader, SeriesType, Statistics};
 use tsloom_model::{Encoding, Error, ErrorKind, FileOffset, Limits, Result, Values};
 
-use crate::PageRef;
+use crate::{PageRef, ReadOptions};
 
 /// Buffers for decoding.
 #[derive(Debug)]
@@ -19,13 +19,13 @@ pub(crate) struct PageDecoder {
     body: Vec<u8>,
     compress: CompressScratch,
     decode: DecodeScratch,
-    times: Vec<i64>,
 }
 
 impl PageDecoder {
-    pub(crate) fn new(limits: Limits, options: DecodeOptions) -> Self {
-        let decode = DecodeScratch::with_options(DecodeOptions { text_bytes_max: limits.page_bytes_max, ..options });
-        Self { limits, body: Vec::new(), compress: CompressScratch::default(), decode, times: Vec::new() }
+    pub(crate) fn new(options: &ReadOptions) -> Self {
+        let ReadOptions { limits, rlbe_floats } = *options;
+        let decode = DecodeScratch::with_options(DecodeOptions { rlbe_floats, text_bytes_max: limits.page_bytes_max });
+        Self { limits, body: Vec::new(), compress: CompressScratch::default(), decode }
     }
 
     /// The times of a time page, appended to `into`. That they rise is for the caller to check. `said` is their number where
@@ -50,13 +50,13 @@ impl PageDecoder {
         self.decode_values(header, times).map_err(|error| in_page(error, page))
     }
 
-    /// Statistics of a page that has times of its own.
-    pub(crate) fn plain(&mut self, page: &PageRef<'_>, header: &ChunkHeader<'_>) -> Result<Statistics> {
+    /// Statistics of a page that has times of its own, which are appended to `into`.
+    pub(crate) fn plain(&mut self, page: &PageRef<'_>, header: &ChunkHeader<'_>, into: &mut Vec<i64>) -> Result<Statistics> {
         if page.is_empty() {
             return Ok(Statistics::new(header.series_type));
         }
         self.decompress(page, header)?;
-        self.decode_plain(header).map_err(|error| in_page(error, page))
+        self.decode_plain(header, into).map_err(|error| in_page(error, page))
     }
 
     fn decompress(&mut self, page: &PageRef<'_>, header: &ChunkHeader<'_>) -> Result<()> {
@@ -106,19 +106,16 @@ impl PageDecoder {
         Ok(statistics)
     }
 
-    fn decode_plain(&mut self, header: &ChunkHeader<'_>) -> Result<Statistics> {
+    fn decode_plain(&mut self, header: &ChunkHeader<'_>, into: &mut Vec<i64>) -> Result<Statistics> {
         let mut wire = WireReader::new(&self.body);
         let times_size = wire.uvar()? as usize;
         let from = wire.position();
         wire.skip(times_size)?;
         let values_at = wire.position();
-        let mut times = std::mem::take(&mut self.times);
-        times.clear();
+        let first = into.len();
         // Nothing in the file says how the times of such a chunk are encoded: every writer takes TS_2DIFF.
-        let decoded = self.decode_times(Encoding::Ts2Diff, times_size, from, None, &mut times);
-        let statistics = decoded.and_then(|()| self.plain_values(header, &times, values_at));
-        self.times = times;
-        statistics
+        self.decode_times(Encoding::Ts2Diff, times_size, from, None, into)?;
+        self.plain_values(header, &into[first..], values_at)
     }
 
     fn plain_values(&mut self, header: &ChunkHeader<'_>, times: &[i64], values_at: usize) -> Result<Statistics> {

@@ -6,6 +6,8 @@
 //! either: values would come out wrong and nothing could say so. The walk works on finished files too and ends at their
 //! separator.
 
+mod schemas;
+
 use std::path::Path;
 
 use tsloom_encoding::WireReader;

@@ -8,7 +8,6 @@
 mod claims;
 mod compare;
 
-use tsloom_codec::{DecodeOptions, RlbeFloats};
 use tsloom_format::{ChunkKind, SeriesType, Statistics};
 use tsloom_io::ReadAt;
 use tsloom_model::{Error, ErrorKind, FileOffset, Result};
@@ -24,14 +23,12 @@ use compare::{Rounding, disagreement};
 pub struct VerifyOptions {
     /// Findings past this number are only counted.
     pub findings_max: usize,
-    /// How RLBE columns of floats are read.
-    pub rlbe_floats: RlbeFloats,
 }
 
 impl Default for VerifyOptions {
-    /// A thousand findings, and RLBE floats as they are written now.
+    /// A thousand findings.
     fn default() -> Self {
-        Self { findings_max: 1000, rlbe_floats: RlbeFloats::default() }
+        Self { findings_max: 1000 }
     }
 }
 
@@ -103,7 +100,7 @@ impl Verification {
     }
 }
 
-/// Verifies an open file. `progress` hears how many bytes of how many are done.
+/// Verifies an open file, whose values are read as its [`ReadOptions`](crate::ReadOptions) say. `progress` hears how many bytes of how many are done.
 ///
 /// # Errors
 /// When the file cannot be read at all: what the operating system says, and what goes past the limits. Everything else is a finding.
@@ -118,8 +115,7 @@ pub fn verify<R: ReadAt>(
     let mut claims = Claims::gather(&mut findings);
     walk(reader, &mut claims);
     let mut claims = claims.finish();
-    let decode = DecodeOptions { rlbe_floats: options.rlbe_floats, ..DecodeOptions::default() };
-    let mut pages = PageDecoder::new(*reader.limits(), decode);
+    let mut pages = PageDecoder::new(reader.options());
     let mut bytes = Vec::new();
     for group in &recovery.groups {
         let mut times = GroupTimes::default();
@@ -138,6 +134,8 @@ pub fn verify<R: ReadAt>(
 #[derive(Default)]
 struct GroupTimes {
     pages: Vec<Vec<i64>>,
+    /// Those of a page that has its own; nobody asks for them.
+    of_page: Vec<i64>,
     is_there: bool,
 }
 
@@ -293,6 +291,9 @@ fn decode_page(
             Ok(statistics)
         }
         ChunkKind::Value => pages.values(page, chunk.header(), times.pages.get(index).map_or(&[], Vec::as_slice)),
-        ChunkKind::Plain => pages.plain(page, chunk.header()),
+        ChunkKind::Plain => {
+            times.of_page.clear();
+            pages.plain(page, chunk.header(), &mut times.of_page)
+        }
     }
 }

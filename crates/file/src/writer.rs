@@ -41,7 +41,7 @@ mod workers;
 pub use auto::EncodingChoice;
 pub use new_file::NewFile;
 pub use options::{WriterOptions, WriterOptionsBuilder};
-pub use table::check_table;
+pub use table::{check_table, writable};
 
 use std::io::Write;
 use std::path::Path;

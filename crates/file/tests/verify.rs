@@ -189,7 +189,7 @@ fn findings_past_the_greatest_number_are_counted() {
     let middle = bad.len() / 4;
     bad[middle..middle + 200].fill(0xff);
     let reader = FileReader::new(&bad[..], "f", Limits::default()).unwrap();
-    let options = VerifyOptions { findings_max: 1, ..VerifyOptions::default() };
+    let options = VerifyOptions { findings_max: 1 };
     let verification = verify(&reader, options, &mut |_, _| {}).unwrap();
     assert!(verification.findings.len() == 1 && verification.findings_left_out > 0);
 }

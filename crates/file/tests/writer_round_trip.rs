@@ -195,7 +195,7 @@ fn a_cut_file_is_gone_on_with() {
         std::fs::write(&path, &cut).unwrap();
         assert_eq!(FileReader::open(&path).unwrap_err().kind(), ErrorKind::Truncated);
 
-        let mut writer = FileWriter::resume(&path, sample.options.clone(), &sample.tables, &Limits::default()).unwrap();
+        let mut writer = FileWriter::resume(&path, sample.options.clone(), &sample.tables, &[], Limits::default()).unwrap();
         for row in &sample.rows {
             if writer.last_time(&row.device).is_none_or(|last| last < row.time) {
                 samples::write_batch(&mut writer, sample.table(&row.device), std::slice::from_ref(row)).unwrap();
@@ -207,7 +207,7 @@ fn a_cut_file_is_gone_on_with() {
         assert_eq!((summary.size, summary.row_count), (bytes.len() as u64, sample.rows.len() as u64));
         assert_eq!((summary.device_count, summary.series_count), check_bytes(&sample, &bytes));
     }
-    let finished = FileWriter::resume(&path, WriterOptions::default(), &sample.tables, &Limits::default());
+    let finished = FileWriter::resume(&path, WriterOptions::default(), &sample.tables, &[], Limits::default());
     assert_eq!(finished.map(|_| ()).unwrap_err().kind(), ErrorKind::InvalidArgument);
 }
 

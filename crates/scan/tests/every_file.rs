@@ -127,8 +127,7 @@ fn every_file_reads_to_its_rows_and_is_sound() {
         let reader = open(&path, exception);
         let found = found(&reader);
         row_count += check_rows(&path, exception, &found, &expected(&path));
-        let options = VerifyOptions { rlbe_floats: reader.options().rlbe_floats, ..VerifyOptions::default() };
-        let verification = verify(&reader, options, &mut |_, _| {}).unwrap();
+        let verification = verify(&reader, VerifyOptions::default(), &mut |_, _| {}).unwrap();
         if let Some(finding) = verification.findings.first() {
             println!("{path}: {} findings, {}", verification.findings.len(), finding.error);
             disagreeing.push(path);

@@ -187,6 +187,11 @@ impl Device {
         Ok(())
     }
 
+    /// Takes note of rows that are in the file already, up to this time. Groups of a file may overlap.
+    pub(super) fn reach(&mut self, time: Option<i64>) {
+        self.last_time = self.last_time.max(time);
+    }
+
     /// Writes the chunks of a group whose columns have times of their own; returns their number.
     pub(super) fn write_plain_group<W: Write>(&mut self, group: &PlainGroup, table: &Table, sink: &mut Sink<W>) -> Result<u64> {
         if !group.has_chunks() {
@@ -222,8 +227,9 @@ impl Device {
         sink: &mut Sink<W>,
         is_last: bool,
     ) -> Result<u64> {
-        // Peers match chunks of a device by their place in the list: with several groups none may be missing.
-        let needs_all = !is_last || self.group_count > 0;
+        // Peers match chunks of a device by their place in the list: with several groups none may be missing. A device of the tree
+        // model has no schema in the file but its chunks.
+        let needs_all = !is_last || self.group_count > 0 || table.schema.name().is_empty();
         sink.write(&ChunkGroupHeader(&self.id).to_vec())?;
         let parts = ChunkParts {
             kind: ChunkKind::Time,

@@ -2,7 +2,9 @@
 
 use tsloom_codec::{EncodeOptions, compress, encode, scaled};
 use tsloom_format::SeriesType;
-use tsloom_model::{ColumnSchema, Compression, DataType, Encoding, Error, ErrorKind, Result, TableSchema, Values, ValuesRef};
+use tsloom_model::{
+    ColumnCategory, ColumnSchema, Compression, DataType, Encoding, Error, ErrorKind, Result, TableSchema, Values, ValuesRef,
+};
 
 use super::device::OpenGroup;
 use super::group::Group;
@@ -119,6 +121,25 @@ pub fn check_table(schema: &TableSchema) -> Result<()> {
     Table::new(schema.clone(), true, &WriterOptions::default(), &mut Scratch::default()).map(drop)
 }
 
+/// The column as a file can have it without a change to any value: an encoding that is only read, or that rounds to decimals which
+/// nobody named, becomes the default of the type, and so does a compression that is only read.
+#[must_use]
+pub fn writable(column: &ColumnSchema) -> ColumnSchema {
+    let is_writable = |column: &ColumnSchema| Field::new(0, column, EncodingChoice::Schema, &mut Scratch::default()).is_ok();
+    let default = ColumnSchema::field(column.name.as_str(), column.data_type);
+    let candidates = [
+        column.clone(),
+        column.clone().encoding(default.encoding),
+        column.clone().compression(default.compression),
+        column.clone().encoding(default.encoding).compression(default.compression),
+    ];
+    match column.category {
+        ColumnCategory::Field => candidates.into_iter().find(is_writable).unwrap_or(default),
+        // Nothing of it is encoded.
+        _ => column.clone(),
+    }
+}
+
 fn max_point_number(schema: &ColumnSchema) -> Result<Option<u32>> {
     let Some(text) = schema.prop(MAX_POINT_NUMBER) else {
         return Ok(None);
@@ -169,7 +190,10 @@ impl Table {
         match self.by_name.binary_search_by(|place| field(place).name.as_str().cmp(name)) {
             Ok(rank) if field(&self.by_name[rank]).series_type() == series_type => Ok(rank as u32 + 1),
             _ => {
-                let message = format!("the table {} has no FIELD of this name and type", self.schema.name());
+                let message = match self.schema.name() {
+                    "" => "the device has no measurement of this name and type".to_owned(),
+                    name => format!("the table {name} has no FIELD of this name and type"),
+                };
                 Err(Error::new(ErrorKind::SchemaMismatch, message).in_column(name))
             }
         }
