@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tsloom::DataType;
-use tsloom::codec::RlbeFloats;
 
 use crate::convert::ConvertArgs;
 use crate::count::CountArgs;
@@ -13,6 +12,7 @@ use crate::export::ExportArgs;
 use crate::ls::LsArgs;
 use crate::merge::MergeArgs;
 use crate::meta::MetaArgs;
+use crate::opened::ReadArgs;
 use crate::plot::PlotArgs;
 use crate::recover::RecoverArgs;
 use crate::rows::{CatArgs, HeadArgs};
@@ -145,24 +145,6 @@ pub(crate) struct Target {
     pub(crate) store: Option<PathBuf>,
 }
 
-/// What RLBE columns of floats hold; no byte tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RlbeForm {
-    /// Differences of bit patterns
-    New,
-    /// Differences of values
-    Old,
-}
-
-impl From<RlbeForm> for RlbeFloats {
-    fn from(form: RlbeForm) -> Self {
-        match form {
-            RlbeForm::New => Self::New,
-            RlbeForm::Old => Self::Old,
-        }
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnDuplicate {
     /// Per column, the latest value that is not null
@@ -182,16 +164,15 @@ pub(crate) enum OnError {
 #[derive(Debug, Args)]
 pub(crate) struct Source {
     /// A TsFile
-    #[arg(value_name = "FILE", required_unless_present = "store", conflicts_with = "store")]
+    #[arg(value_name = "FILE", required_unless_present = "store")]
     pub(crate) file: Option<PathBuf>,
 
     /// The store in this directory
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "strict", "rlbe_floats"])]
     pub(crate) store: Option<PathBuf>,
 
-    /// Fail where IoTDB noted deletions beside the file, instead of applying them
-    #[arg(long, conflicts_with = "store")]
-    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
 }
 
 #[derive(Debug, Args)]

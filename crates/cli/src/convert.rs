@@ -3,19 +3,17 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use tsloom::TableSchema;
 use tsloom::model::Grouped;
 
-use crate::encode::EncodeArgs;
 use crate::failure::Outcome;
-use crate::opened::open_rows;
-use crate::rewrite;
+use crate::rewrite::{self, RewriteArgs};
 
 /// What `convert` takes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Every row comes back as it was. Several chunks of a device become as few as fit into memory, in the order of time; where they
-overlap, the newer value wins. What is not named keeps its encoding and compression.
+overlap, the newer value wins. What is not named keeps its encoding and compression; those that are only read, and those that
+round floats to decimals, become the defaults of the type. A file of version 3 becomes one of version 4.
 
 Examples:
   tsloom convert wind.tsfile --out small.tsfile --encoding auto --compression ZSTD
@@ -25,31 +23,21 @@ pub(crate) struct ConvertArgs {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// The new TsFile, which appears when it is complete
-    #[arg(short, long, value_name = "OUT.tsfile")]
-    out: PathBuf,
-
     #[command(flatten)]
-    encode: EncodeArgs,
-
-    /// Fail where IoTDB noted deletions beside the file, instead of applying them
-    #[arg(long)]
-    strict: bool,
+    rewrite: RewriteArgs,
 }
 
 /// Does what `args` ask for.
 pub(crate) fn run(args: &ConvertArgs, is_verbose: bool) -> Outcome {
-    let (reader, deletions) = open_rows(&args.file, args.strict)?;
-    rewrite::require_tables(&reader)?;
-    let tables: Vec<TableSchema> = reader.tables().cloned().collect();
-    let size = reader.size();
-    let summary = rewrite::rewrite(&[reader], &[deletions], &tables, &args.encode, &args.out)?;
+    let file = args.rewrite.read.open_rows(&args.file)?;
+    let size = file.reader.size();
+    let summary = rewrite::rewrite(&[file], &args.rewrite)?;
     if is_verbose {
         eprintln!(
             "{} bytes of {} to {}: {}",
             Grouped(size),
             args.file.display(),
-            args.out.display(),
+            args.rewrite.out.display(),
             rewrite::describe(&summary)
         );
     }

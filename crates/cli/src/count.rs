@@ -9,7 +9,8 @@ use tsloom::scan::ScanRequest;
 use crate::args::Source;
 use crate::failure::{Failure, Outcome};
 use crate::format::FormatArgs;
-use crate::opened::{Object, Opened};
+use crate::opened::{FileRows, Object, Opened};
+use crate::rows::args::ObjectArgs;
 use crate::rows::select;
 use crate::text::sheet::{Cell, Sheet};
 use crate::timeline::{Timeline, each_device, is_exact};
@@ -27,17 +28,8 @@ pub(crate) struct CountArgs {
     #[command(flatten)]
     source: Source,
 
-    /// Only this table
-    #[arg(short, long, value_name = "T")]
-    table: Option<String>,
-
-    /// Only this device of a tree-model file
-    #[arg(short, long, value_name = "ID", conflicts_with = "table")]
-    device: Option<String>,
-
-    /// Only this column, repeatable
-    #[arg(short = 'm', long = "column", value_name = "NAME")]
-    columns: Vec<String>,
+    #[command(flatten)]
+    object: ObjectArgs,
 
     #[command(flatten)]
     format: FormatArgs,
@@ -70,8 +62,9 @@ struct Counts {
 /// Prints what `args` ask for.
 pub(crate) fn run(args: &CountArgs, out: &mut impl Write) -> Outcome {
     let opened = Opened::open(&args.source)?;
-    let objects = select::named(args.table.as_deref(), args.device.as_deref(), &opened)?;
-    for name in &args.columns {
+    let objects = select::named(&args.object, &opened)?;
+    let wanted: Vec<&str> = args.object.columns().collect();
+    for name in &wanted {
         if !objects.iter().any(|object| object.schema.column_index(name).is_some()) {
             return Err(Failure::failed(format_args!("{} has no column {name}", opened.name())));
         }
@@ -83,8 +76,7 @@ pub(crate) fn run(args: &CountArgs, out: &mut impl Write) -> Outcome {
             None => by_scan(&opened, object)?,
         };
         for (column, non_null) in object.schema.columns().iter().zip(&counts.non_null) {
-            let is_wanted =
-                args.columns.is_empty() || args.columns.iter().any(|name| name.to_lowercase() == column.name.to_lowercase());
+            let is_wanted = wanted.is_empty() || wanted.iter().any(|name| name.to_lowercase() == column.name.to_lowercase());
             if is_wanted && matches!(column.category, ColumnCategory::Tag | ColumnCategory::Field) {
                 sheet.push(&[
                     Cell::text(if object.device.is_some() { "tree" } else { "table" }),
@@ -107,7 +99,7 @@ pub(crate) fn run(args: &CountArgs, out: &mut impl Write) -> Outcome {
 
 /// `None` when statistics do not tell it all: in a store, where chunks overlap, and where rows were deleted.
 fn from_statistics(opened: &Opened, object: &Object) -> Outcome<Option<Counts>> {
-    let Opened::File(reader, deletions) = opened else { return Ok(None) };
+    let Opened::File(FileRows { reader, deletions }) = opened else { return Ok(None) };
     if !deletions.is_empty() {
         return Ok(None);
     }

@@ -49,8 +49,9 @@ fn parse_compression(text: &str) -> Result<Rule<Compression>, String> {
 }
 
 impl<T: Copy> Rule<T> {
+    /// Names of tables are lower case; those of the tree model keep theirs.
     fn is_of_column(&self, column: &ColumnSchema) -> bool {
-        self.of.as_ref().is_some_and(|of| of.to_lowercase() == column.name.to_lowercase())
+        self.of.as_ref().is_some_and(|of| *of == column.name || of.to_lowercase() == column.name)
     }
 
     fn is_of_type(&self, data_type: DataType) -> bool {
@@ -69,6 +70,12 @@ impl EncodeArgs {
     /// The table with its FIELDs as they are to be written.
     pub(crate) fn apply(&self, table: &TableSchema) -> Outcome<TableSchema> {
         let mut columns = table.columns().to_vec();
+        self.apply_to(&mut columns)?;
+        TableSchema::from_stored(table.name(), columns).map_err(Failure::failed)
+    }
+
+    /// The FIELDs among these columns as they are to be written.
+    pub(crate) fn apply_to(&self, columns: &mut [ColumnSchema]) -> Outcome {
         for column in columns.iter_mut().filter(|column| column.category == ColumnCategory::Field) {
             if let Some(rule) = rule_of(&self.encodings, column)
                 && let Some(encoding) = rule.choice
@@ -88,32 +95,39 @@ impl EncodeArgs {
                 column.compression = rule.choice;
             }
         }
-        TableSchema::from_stored(table.name(), columns).map_err(Failure::failed)
+        Ok(())
     }
 
-    /// Refuses rules for what none of the tables has.
-    pub(crate) fn check(&self, tables: &[TableSchema]) -> Outcome {
+    /// Refuses rules for a column that is not there.
+    pub(crate) fn check(&self, has_column: impl Fn(&str) -> bool) -> Outcome {
         let encodings = self.encodings.iter().filter_map(|rule| Some(("--encoding", rule.of.as_ref()?)));
         let compressions = self.compressions.iter().filter_map(|rule| Some(("--compression", rule.of.as_ref()?)));
         for (flag, of) in encodings.chain(compressions) {
-            let has = |table: &TableSchema| table.column_index(of).is_some();
-            if of.parse::<DataType>().is_err() && !tables.iter().any(has) {
+            if of.parse::<DataType>().is_err() && !has_column(of) {
                 return Err(Failure::usage(format_args!("{flag} {of}: there is no such column, and no such type")));
             }
         }
         Ok(())
     }
 
-    /// The options for a writer of these tables.
-    pub(crate) fn options<'t>(&self, tables: impl Iterator<Item = &'t TableSchema>) -> Outcome<WriterOptions> {
+    /// The options for a writer of tables and devices to which the rules were applied.
+    pub(crate) fn options(&self) -> Outcome<WriterOptions> {
         let mut builder = WriterOptions::builder();
         if let Some(rule) = self.compressions.iter().rfind(|rule| rule.of.is_none()) {
             builder = builder.time_compression(rule.choice);
         }
-        for column in tables.flat_map(TableSchema::columns).filter(|column| column.category == ColumnCategory::Field) {
-            if rule_of(&self.encodings, column).is_some_and(|rule| rule.choice.is_none()) {
-                builder = builder.column_encoding(&column.name, EncodingChoice::Auto);
-            }
+        for Rule { of, choice } in &self.encodings {
+            // What is named stands in the schemas by now.
+            let choice = if choice.is_none() { EncodingChoice::Auto } else { EncodingChoice::Schema };
+            builder = match of {
+                None => builder.encoding(choice),
+                Some(of) => {
+                    if let Ok(data_type) = of.parse() {
+                        builder = builder.type_encoding(data_type, choice);
+                    }
+                    builder.column_encoding(of.to_lowercase(), choice).column_encoding(of, choice)
+                }
+            };
         }
         builder.build().map_err(Failure::failed)
     }
@@ -151,8 +165,9 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         assert!(args(&["s=GORILLA"], &[]).apply(&table()).is_err());
-        assert!(args(&[], &["x=ZSTD"]).check(&[table()]).is_err());
-        assert!(args(&["FLOAT=CHIMP"], &["v=ZSTD"]).check(&[table()]).is_ok());
+        let has = |name: &str| table().column_index(name).is_some();
+        assert!(args(&[], &["x=ZSTD"]).check(has).is_err());
+        assert!(args(&["FLOAT=CHIMP"], &["v=ZSTD"]).check(has).is_ok());
         assert!(parse_encoding("v=NONE").is_err() && parse_encoding("=RLE").is_err() && parse_compression("v").is_err());
     }
 }

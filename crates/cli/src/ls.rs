@@ -8,7 +8,7 @@ use tsloom::file::FileReader;
 
 use crate::failure::{Failure, Outcome};
 use crate::format::FormatArgs;
-use crate::opened::{is_tree, open_file};
+use crate::opened::{has_tree, open_file};
 use crate::text::sheet::{Cell, Sheet};
 use crate::timeline::{Timeline, each_device};
 
@@ -44,14 +44,13 @@ pub(crate) fn run(args: &LsArgs, out: &mut impl Write) -> Outcome {
         return devices(args, &reader, out);
     }
     let mut sheet = Sheet::new(out, args.format, &["model", "object"]);
-    if is_tree(&reader) {
-        let mut devices = reader.all_devices();
-        while devices.advance(&reader).map_err(Failure::unreadable)? {
+    for table in reader.tables() {
+        sheet.push(&[Cell::text("table"), Cell::text(table.name())])?;
+    }
+    let mut devices = reader.all_devices();
+    while has_tree(&reader) && devices.advance(&reader).map_err(Failure::unreadable)? {
+        if reader.metadata().schema(devices.device().table()).is_none() {
             sheet.push(&[Cell::text("tree"), Cell::text(devices.device().to_id().to_string())])?;
-        }
-    } else {
-        for table in reader.tables() {
-            sheet.push(&[Cell::text("table"), Cell::text(table.name())])?;
         }
     }
     sheet.finish()

@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::failure::Outcome;
 use crate::format::FormatArgs;
-use crate::opened::{is_tree, open_file};
+use crate::opened::{has_tree, open_file};
 use crate::text::sheet::{Cell, Sheet};
 use crate::timeline::{Timeline, each_device};
 
@@ -53,7 +53,11 @@ pub(crate) fn run(args: &MetaArgs, out: &mut impl Write) -> Outcome {
     sheet.push(&[
         Cell::count(reader.size()),
         Cell::count(reader.version().into()),
-        Cell::text(if is_tree(&reader) { "tree" } else { "table" }),
+        Cell::text(match (reader.tables().len() > 0, has_tree(&reader)) {
+            (true, true) => "table and tree",
+            (false, true) => "tree",
+            (_, false) => "table",
+        }),
         Cell::count(reader.tables().len() as u64),
         Cell::count(device_count),
         Cell::count(series_count),

@@ -15,7 +15,7 @@ use tsloom::scan::ScanRequest;
 use crate::args::Source;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::Partial;
-use crate::opened::Opened;
+use crate::opened::{FileRows, Opened};
 use crate::rows::args::RowArgs;
 use crate::rows::select::{self, Selected};
 use crate::timeline::{Timeline, each_device};
@@ -101,7 +101,7 @@ fn drawn_columns(selected: &Selected) -> Outcome<Vec<String>> {
 fn drawn_range(opened: &Opened, selected: &Selected) -> Outcome<TimeRange> {
     let asked = selected.request.time;
     let there = match opened {
-        Opened::File(reader, _) => {
+        Opened::File(FileRows { reader, .. }) => {
             let mut timeline = Timeline::default();
             let table = selected.object.device.is_none().then(|| selected.object.name());
             each_device(reader, table, |device, series| {

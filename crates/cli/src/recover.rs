@@ -5,14 +5,16 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tsloom::file::{FileReader, FileWriter, NewFile, RecoveredGroup, Recovery, WriterOptions};
+use tsloom::file::{FileReader, FileWriter, NewFile, Recovery, WriterOptions};
 use tsloom::format::ChunkKind;
-use tsloom::model::{ColumnSchema, Grouped, Limits};
+use tsloom::model::{Grouped, Limits};
 use tsloom::{Error, TableSchema};
 
 use crate::failure::{Failure, Outcome};
 use crate::format::FormatArgs;
 use crate::interrupt::Partial;
+use crate::mods;
+use crate::opened::ReadArgs;
 use crate::rewrite;
 use crate::text::sheet::{Cell, Sheet};
 
@@ -22,7 +24,7 @@ use crate::text::sheet::{Cell, Sheet};
 Columns: offset, length, device, columns, pages: the whole chunk groups. A file that has its end is said to be finished.
 
 An unfinished file has no schemas yet. --write makes tables of what is there, with TAG columns tag1, tag2 and so on; --like takes
-the schemas of another file of the same writer.
+the schemas of another file of the same writer. Devices of the tree model need none.
 
 Examples:
   tsloom recover broken.tsfile
@@ -41,11 +43,15 @@ pub(crate) struct RecoverArgs {
     like: Option<PathBuf>,
 
     #[command(flatten)]
+    read: ReadArgs,
+
+    #[command(flatten)]
     format: FormatArgs,
 }
 
 /// Does what `args` ask for.
 pub(crate) fn run(args: &RecoverArgs, is_verbose: bool, out: &mut impl Write) -> Outcome {
+    mods::check(&args.file, args.read.is_strict())?;
     let limits = Limits::default();
     let recovery = Recovery::of_file(&args.file, &limits).map_err(Failure::unreadable)?;
     match &args.write {
@@ -85,10 +91,14 @@ fn print(args: &RecoverArgs, recovery: &Recovery, out: &mut impl Write) -> Outco
 }
 
 fn write(args: &RecoverArgs, recovery: &Recovery, path: &Path, is_verbose: bool) -> Outcome {
-    let tables = match &args.like {
-        Some(like) => FileReader::open(like).map_err(Failure::unreadable)?.tables().cloned().collect(),
-        None => tables_of(&recovery.groups).map_err(|error| Failure::unreadable(error.in_file(&args.file)))?,
-    };
+    let (mut tables, devices) = recovery.schemas().map_err(|error| Failure::unreadable(error.in_file(&args.file)))?;
+    if let Some(like) = &args.like {
+        let writable = |table: &TableSchema| {
+            TableSchema::from_stored(table.name(), table.columns().iter().map(tsloom::file::writable).collect())
+        };
+        let like = FileReader::open(like).map_err(Failure::unreadable)?;
+        tables = like.tables().map(writable).collect::<tsloom::Result<_>>().map_err(Failure::unreadable)?;
+    }
     let failed = |error: Error| Failure::failed(error.in_file(path));
     let mut copy = NewFile::create(path).map_err(failed)?;
     let _partial = Partial::register(copy.temporary_path());
@@ -97,7 +107,7 @@ fn write(args: &RecoverArgs, recovery: &Recovery, path: &Path, is_verbose: bool)
         .and_then(|_| copy.flush())
         .map_err(|error| failed(error.into()))?;
     let temporary = copy.temporary_path();
-    let writer = FileWriter::resume(&temporary, WriterOptions::default(), &tables, &Limits::default());
+    let writer = FileWriter::resume(&temporary, WriterOptions::default(), &tables, &devices, args.read.options());
     // The copy has a name that nobody knows: what is wrong is wrong in the file that it is of.
     let writer = writer.map_err(|error| Failure::unreadable(said_of(&error, &temporary, &args.file)))?;
     let (_, summary) = writer.finish().map_err(failed)?;
@@ -110,32 +120,4 @@ fn write(args: &RecoverArgs, recovery: &Recovery, path: &Path, is_verbose: bool)
 
 fn said_of(error: &Error, temporary: &Path, file: &Path) -> String {
     error.to_string().replace(&*temporary.to_string_lossy(), &file.to_string_lossy())
-}
-
-/// Tables that hold what is there.
-fn tables_of(groups: &[RecoveredGroup]) -> tsloom::Result<Vec<TableSchema>> {
-    let mut tables: Vec<(String, usize, Vec<ColumnSchema>)> = Vec::new();
-    for group in groups {
-        let name = group.device.table();
-        let table = match tables.iter().position(|(known, ..)| known == name) {
-            Some(known) => &mut tables[known],
-            None => {
-                tables.push((name.to_owned(), 0, Vec::new()));
-                tables.last_mut().expect("one was pushed")
-            }
-        };
-        table.1 = table.1.max(group.device.segment_count() - 1);
-        for chunk in &group.chunks {
-            let Some(data_type) = chunk.series_type.data_type() else { continue };
-            if table.2.iter().all(|column| column.name != chunk.measurement) {
-                let column = ColumnSchema::field(&chunk.measurement, data_type);
-                table.2.push(column.encoding(chunk.encoding).compression(chunk.compression));
-            }
-        }
-    }
-    let tables = tables.into_iter().map(|(name, tag_count, fields)| {
-        let tags = (1..=tag_count).map(|number| ColumnSchema::tag(format!("tag{number}")));
-        TableSchema::from_stored(name, tags.chain(fields).collect())
-    });
-    tables.collect()
 }

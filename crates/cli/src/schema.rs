@@ -8,12 +8,13 @@ use std::io::Write;
 use clap::Args;
 use tsloom::file::{ChunkRef, DeviceSeries, FileReader};
 use tsloom::format::ChunkHeader;
-use tsloom::model::{ColumnCategory, ColumnSchema, DeviceId};
+use tsloom::model::{ColumnCategory, ColumnSchema};
 
 use crate::args::Source;
 use crate::failure::{Failure, Outcome};
 use crate::format::FormatArgs;
-use crate::opened::{Object, Opened};
+use crate::opened::{FileRows, Object, Opened};
+use crate::rows::args::ObjectArgs;
 use crate::rows::select;
 use crate::text::sheet::{Cell, Sheet};
 
@@ -33,17 +34,8 @@ pub(crate) struct SchemaArgs {
     #[command(flatten)]
     source: Source,
 
-    /// Only this table
-    #[arg(short, long, value_name = "T")]
-    table: Option<String>,
-
-    /// Only this device of a tree-model file
-    #[arg(short, long, value_name = "ID", conflicts_with = "table")]
-    device: Option<String>,
-
-    /// Only this column, repeatable
-    #[arg(short = 'm', long = "column", value_name = "NAME")]
-    columns: Vec<String>,
+    #[command(flatten)]
+    object: ObjectArgs,
 
     #[command(flatten)]
     format: FormatArgs,
@@ -54,14 +46,14 @@ const COLUMNS: [&str; 7] = ["model", "object", "column", "category", "data_type"
 /// Prints what `args` ask for.
 pub(crate) fn run(args: &SchemaArgs, out: &mut impl Write) -> Outcome {
     let opened = Opened::open(&args.source)?;
-    let objects = select::named(args.table.as_deref(), args.device.as_deref(), &opened)?;
+    let objects = select::named(&args.object, &opened)?;
+    let wanted: Vec<&str> = args.object.columns().collect();
     let mut sheet = Sheet::new(out, args.format, &COLUMNS);
     for object in objects {
         let object = with_encodings(&opened, object)?;
         for column in object.schema.columns() {
-            if args.columns.is_empty()
-                || args.columns.iter().any(|name| object.schema.column_index(name) == object.schema.column_index(&column.name))
-            {
+            let is_it = |name: &&str| object.schema.column_index(name) == object.schema.column_index(&column.name);
+            if wanted.is_empty() || wanted.iter().any(is_it) {
                 sheet.push(&line(&object, column))?;
             }
         }
@@ -85,15 +77,16 @@ fn line(object: &Object, column: &ColumnSchema) -> [Cell; 7] {
 
 /// A device of the tree model has no schema in the file: its chunks tell how they are encoded.
 fn with_encodings(opened: &Opened, object: Object) -> Outcome<Object> {
-    let (Opened::File(reader, _), Some(device)) = (opened, &object.device) else { return Ok(object) };
-    let columns = device_columns(reader, device).map_err(|error| Failure::unreadable(reader.blame(error)))?;
+    let (Opened::File(FileRows { reader, .. }), Some(device)) = (opened, &object.device) else { return Ok(object) };
+    let mut series = DeviceSeries::default();
+    reader.find_device(device, &mut series).map_err(Failure::unreadable)?;
+    let columns = device_columns(reader, &series).map_err(|error| Failure::unreadable(reader.blame(error)))?;
     let schema = tsloom::TableSchema::from_stored(object.name(), columns).map_err(Failure::unreadable)?;
     Ok(Object { schema, device: object.device })
 }
 
-fn device_columns(reader: &FileReader, device: &DeviceId) -> tsloom::Result<Vec<ColumnSchema>> {
-    let mut series = DeviceSeries::default();
-    reader.find_device(device, &mut series)?;
+/// The columns of a device as their first chunks are written.
+pub(crate) fn device_columns(reader: &FileReader, series: &DeviceSeries) -> tsloom::Result<Vec<ColumnSchema>> {
     let mut columns = Vec::with_capacity(series.len());
     let mut bytes = Vec::new();
     for series in series.iter() {

@@ -5,16 +5,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use tsloom::DataType;
-use tsloom::file::{DeviceSeries, FileReader, SeriesRef};
+use tsloom::file::{DeviceSeries, FileReader};
 use tsloom::format::{SeriesType, StatisticValues, Statistics};
-use tsloom::model::{DeviceId, Value, Values};
+use tsloom::model::{ColumnCategory, ColumnSchema, DeviceId, Value, Values};
 use tsloom::scan::{DeviceScan, ScanRequest};
+use tsloom::{DataType, TableSchema};
 
 use crate::failure::{Failure, Outcome};
 use crate::format::FormatArgs;
 use crate::ls::{tag_cell, tag_names};
-use crate::opened::open_file;
+use crate::opened::{FileRows, Object, Opened, ReadArgs};
+use crate::rows::args::ObjectArgs;
+use crate::rows::select;
 use crate::text::sheet::{Cell, Sheet};
 use crate::timeline::{Timeline, each_device, is_exact};
 
@@ -22,7 +24,8 @@ use crate::timeline::{Timeline, each_device, is_exact};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Columns: model, object, a tag.NAME for each TAG, field, data_type, non_null_count, null_count, min_time, max_time, min, max,
-first, last, sum, stats_source. The source is `statistics` when no page was read, and `scan` where chunks overlap.
+first, last, sum, stats_source. The source is `statistics` when no page was read, `scan` where chunks overlap, and empty for a
+FIELD that a device has no value of.
 
 Example:
   tsloom stats wind.tsfile -m power_kw -f json")]
@@ -31,21 +34,11 @@ pub(crate) struct StatsArgs {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Only this table
-    #[arg(short, long, value_name = "T")]
-    table: Option<String>,
+    #[command(flatten)]
+    object: ObjectArgs,
 
-    /// Only this device of a tree-model file
-    #[arg(short, long, value_name = "ID", conflicts_with = "table")]
-    device: Option<String>,
-
-    /// Only this FIELD, repeatable
-    #[arg(short = 'm', long = "column", value_name = "NAME")]
-    columns: Vec<String>,
-
-    /// Fail where IoTDB noted deletions beside the file, instead of warning
-    #[arg(long)]
-    strict: bool,
+    #[command(flatten)]
+    read: ReadArgs,
 
     #[command(flatten)]
     format: FormatArgs,
@@ -68,87 +61,101 @@ const COLUMNS: [&str; 12] = [
 
 /// Prints what `args` ask for.
 pub(crate) fn run(args: &StatsArgs, out: &mut impl Write) -> Outcome {
-    let reader = Arc::new(open_file(&args.file, args.strict)?);
+    let reader = Arc::new(args.read.open(&args.file)?);
+    let opened = Opened::File(FileRows { reader: Arc::clone(&reader), deletions: Arc::default() });
+    let objects = select::named(&args.object, &opened)?;
+    let wanted: Vec<&str> = args.object.columns().collect();
+    for name in &wanted {
+        let has = |object: &Object| object.schema.column_index(name).is_some_and(|column| is_field(&object.schema, column));
+        if !objects.iter().any(has) {
+            return Err(Failure::failed(format_args!("{} has no FIELD {name}", reader.name())));
+        }
+    }
     let tags = tag_names(&reader);
     let mut names = vec!["model".to_owned(), "object".to_owned()];
     names.extend(tags.iter().map(|tag| format!("tag.{tag}")));
     names.extend(COLUMNS.map(str::to_owned));
     let mut sheet = Sheet::new(out, args.format, &names);
-    let mut seen = Seen { object: args.table.is_none() && args.device.is_none(), columns: vec![false; args.columns.len()] };
-    each_device(&reader, None, |device, series| {
-        let table = reader.metadata().schema(device.table());
-        let object = table.map_or_else(|| device.to_string(), |table| table.name().to_owned());
-        let (wanted, is_table) = (args.table.as_ref().or(args.device.as_ref()), table.is_some());
-        if wanted.is_some_and(|wanted| *wanted != object && !(is_table && wanted.to_lowercase() == object)) {
-            return Ok(());
-        }
-        seen.object = true;
-        let timeline = Timeline::of(series);
-        for field in series.iter() {
-            let SeriesType::Value(data_type) = field.series_type() else { continue };
-            if !seen.takes(&args.columns, field.name()) {
-                continue;
+    for Object { schema, device } in &objects {
+        let model = if device.is_some() { "tree" } else { "table" };
+        let fields: Vec<&ColumnSchema> = schema.fields().map(|field| &schema.columns()[field]).collect();
+        let is_wanted = |field: &&&ColumnSchema| {
+            wanted.is_empty() || wanted.iter().any(|name| schema.column_index(name) == schema.column_index(&field.name))
+        };
+        let mut push = |device: &DeviceId, series: &DeviceSeries| {
+            let mut of_device = OfDevice { reader: &reader, device, series, timeline: Timeline::of(series), row_count: None };
+            for field in fields.iter().filter(is_wanted) {
+                let mut line = vec![Cell::text(model), Cell::text(schema.name())];
+                line.extend(tags.iter().map(|tag| tag_cell(&reader, device, tag)));
+                line.extend([Cell::text(field.name.as_str()), Cell::text(field.data_type.name())]);
+                line.extend(of_device.cells(field)?);
+                sheet.push(&line)?;
             }
-            let mut line = vec![Cell::text(if is_table { "table" } else { "tree" }), Cell::text(object.as_str())];
-            line.extend(tags.iter().map(|tag| tag_cell(&reader, device, tag)));
-            line.extend([Cell::text(field.name()), Cell::text(data_type.name())]);
-            line.extend(statistics_cells(&reader, device, series, &field, data_type, timeline)?);
-            sheet.push(&line)?;
+            Ok(())
+        };
+        match device {
+            Some(device) => {
+                let mut series = DeviceSeries::default();
+                reader.find_device(device, &mut series).map_err(Failure::unreadable)?;
+                push(device, &series)?;
+            }
+            None => each_device(&reader, Some(schema.name()), push)?,
         }
-        Ok(())
-    })?;
-    seen.check(args, &reader)?;
+    }
     sheet.finish()
 }
 
-/// What of that which was asked for is there.
-struct Seen {
-    object: bool,
-    columns: Vec<bool>,
+fn is_field(schema: &TableSchema, column: usize) -> bool {
+    schema.columns()[column].category == ColumnCategory::Field
 }
 
-impl Seen {
-    fn takes(&mut self, columns: &[String], name: &str) -> bool {
-        let mut takes = columns.is_empty();
-        for (column, seen) in columns.iter().zip(&mut self.columns) {
-            if column == name || column.to_lowercase() == name {
-                *seen = true;
-                takes = true;
-            }
-        }
-        takes
-    }
-
-    fn check(&self, args: &StatsArgs, reader: &FileReader) -> Outcome {
-        let name = args.table.as_ref().or(args.device.as_ref());
-        // A table without a row has no device.
-        let is_empty_table = args.table.as_ref().is_some_and(|table| reader.table(table).is_some());
-        if let Some(name) = name.filter(|_| !self.object && !is_empty_table) {
-            return Err(Failure::failed(format_args!("{} has no table or device {name}", reader.name())));
-        }
-        let missing = args.columns.iter().zip(&self.columns).find(|(_, seen)| !**seen);
-        missing.map_or(Ok(()), |(name, _)| Err(Failure::failed(format_args!("{} has no FIELD {name}", reader.name()))))
-    }
-}
-
-fn statistics_cells(
-    reader: &Arc<FileReader>,
-    device: &DeviceId,
-    series: &DeviceSeries,
-    field: &SeriesRef<'_>,
-    data_type: DataType,
+/// A device, and what is known of its rows.
+struct OfDevice<'a> {
+    reader: &'a Arc<FileReader>,
+    device: &'a DeviceId,
+    series: &'a DeviceSeries,
     timeline: Timeline,
-) -> Outcome<[Cell; 10]> {
-    if timeline.is_exact && is_exact(field) {
-        let statistics = field.statistics();
-        // A column with times of its own has no null.
-        let rows = if series.time().is_some() { timeline.row_count } else { statistics.count().into() };
+    /// Counted one by one, once somebody asked.
+    row_count: Option<u64>,
+}
+
+impl OfDevice<'_> {
+    /// What there is to say of one FIELD.
+    fn cells(&mut self, field: &ColumnSchema) -> Outcome<[Cell; 10]> {
+        let Some(series) = self.series.position(&field.name).map(|position| self.series.get(position)) else {
+            // The device has no value of it, and no series.
+            let rows = self.row_count()?;
+            return Ok(cells(field.data_type, rows, (0, 0, 0), StatisticValues::None, ""));
+        };
+        let data_type = series.series_type().data_type().unwrap_or(field.data_type);
+        if self.timeline.is_exact && is_exact(&series) {
+            let statistics = series.statistics();
+            // A column with times of its own has no null.
+            let rows = if self.series.is_aligned() { self.timeline.row_count } else { statistics.count().into() };
+            let range = (statistics.count(), statistics.start_time(), statistics.end_time());
+            return Ok(cells(data_type, rows, range, statistics.values(), "statistics"));
+        }
+        let (rows, statistics) = scanned(self.reader, self.device, &field.name, data_type).map_err(Failure::unreadable)?;
         let range = (statistics.count(), statistics.start_time(), statistics.end_time());
-        return Ok(cells(data_type, rows, range, statistics.values(), "statistics"));
+        Ok(cells(data_type, rows, range, statistics.values(), "scan"))
     }
-    let (rows, statistics) = scanned(reader, device, field.name(), data_type).map_err(Failure::unreadable)?;
-    let range = (statistics.count(), statistics.start_time(), statistics.end_time());
-    Ok(cells(data_type, rows, range, statistics.values(), "scan"))
+
+    fn row_count(&mut self) -> Outcome<u64> {
+        if self.timeline.is_exact {
+            return Ok(self.timeline.row_count);
+        }
+        if self.row_count.is_none() {
+            let device = std::slice::from_ref(self.device);
+            let mut scan =
+                DeviceScan::open([Arc::clone(self.reader)], Some(device), &ScanRequest::new()).map_err(Failure::unreadable)?;
+            let mut rows = 0;
+            while let Some(block) = scan.next_block().map_err(Failure::unreadable)? {
+                rows += block.row_count() as u64;
+            }
+            self.row_count = Some(rows);
+        }
+        Ok(self.row_count.unwrap_or_default())
+    }
 }
 
 /// Rows and statistics of a column, value by value.

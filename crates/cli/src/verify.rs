@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::{Map, Value, json};
-use tsloom::codec::RlbeFloats;
-use tsloom::file::{FileReader, Finding, Verification, VerifyOptions, verify};
+use tsloom::file::{FileReader, Finding, ReadOptions, Verification, VerifyOptions, verify};
 use tsloom::model::{FileOffset, Grouped};
 
-use crate::args::RlbeForm;
 use crate::failure::{Failure, Outcome};
 use crate::mods;
+use crate::opened::ReadArgs;
 use crate::progress::Progress;
 
 /// What `verify` takes.
@@ -34,13 +33,8 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     json: bool,
 
-    /// What RLBE columns of floats hold: differences of bits, as is written now, or of values, as Java wrote until 2024
-    #[arg(long, value_enum, default_value_t = RlbeForm::New, value_name = "FORM")]
-    rlbe_floats: RlbeForm,
-
-    /// Fail where IoTDB noted deletions beside a file, instead of warning
-    #[arg(long)]
-    strict: bool,
+    #[command(flatten)]
+    read: ReadArgs,
 }
 
 /// What became of one file.
@@ -54,8 +48,8 @@ pub(crate) fn run(args: &VerifyArgs, is_verbose: bool, out: &mut impl Write) -> 
     let mut reports = Vec::new();
     let mut bad = Vec::new();
     for path in &args.files {
-        mods::check(path, args.strict)?;
-        let judged = judge(path, args.rlbe_floats.into());
+        mods::check(path, args.read.is_strict())?;
+        let judged = judge(path, args.read.options());
         match &judged {
             Judged::Looked { verification, .. } if verification.is_sound() => {
                 if is_verbose {
@@ -78,11 +72,13 @@ pub(crate) fn run(args: &VerifyArgs, is_verbose: bool, out: &mut impl Write) -> 
     if bad.is_empty() { Ok(()) } else { Err(Failure::unreadable(format_args!("not sound: {}", bad.join(", ")))) }
 }
 
-fn judge(path: &Path, rlbe_floats: RlbeFloats) -> Judged {
+fn judge(path: &Path, options: ReadOptions) -> Judged {
     let mut progress = Progress::new();
-    let options = VerifyOptions { rlbe_floats, ..VerifyOptions::default() };
-    let verified = FileReader::open(path)
-        .and_then(|reader| Ok((reader.size(), verify(&reader, options, &mut |done, total| progress.show(done, total))?)));
+    let mut verified = |reader: FileReader| {
+        let verification = verify(&reader, VerifyOptions::default(), &mut |done, total| progress.show(done, total))?;
+        Ok((reader.size(), verification))
+    };
+    let verified = FileReader::open_with(path, options).and_then(&mut verified);
     match verified {
         Ok((size, verification)) => Judged::Looked { size, verification },
         Err(error) => Judged::Unreadable(error),

@@ -22,13 +22,13 @@ const BATCH_ROWS: usize = 4096;
 pub(super) fn run(args: &ImportArgs, input: Input, table: &str, path: &Path) -> Outcome<Done> {
     let mut rows = input.into_rows(settings(args), table, None)?;
     let schema = args.encode.apply(&rows.plan().schema)?;
-    args.encode.check(std::slice::from_ref(&schema))?;
+    args.encode.check(|name| schema.column_index(name).is_some())?;
     let mut last_rows = LastRows::new(schema.tags().collect(), args.on_duplicate);
 
     let failed = |error: Error| Failure::failed(error.in_file(path));
     let file = NewFile::create(path).map_err(failed)?;
     let _partial = Partial::register(file.temporary_path());
-    let mut writer = FileWriter::new(file, args.encode.options(std::iter::once(&schema))?).map_err(failed)?;
+    let mut writer = FileWriter::new(file, args.encode.options()?).map_err(failed)?;
     writer.add_table(&schema).map_err(failed)?;
     let mut tablet = Tablet::with_capacity(&schema, BATCH_ROWS);
     let mut write = |row: &Row| {

@@ -1,72 +1,118 @@
 //! Rows of TsFiles into a new one: what `convert` and `merge` share.
 
-use std::path::Path;
+mod schemas;
+
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::Args;
 use tsloom::bitmap::NullWords;
-use tsloom::block::Column;
+use tsloom::block::{Block, Column};
 use tsloom::file::{FileReader, FileSummary, FileWriter, NewFile};
-use tsloom::model::{ColumnView, Deletion, Grouped};
-use tsloom::scan::{ScanRequest, Source, TableScan};
+use tsloom::model::{ColumnView, DeviceId, DeviceSchema, Grouped};
+use tsloom::scan::{DeviceScan, ScanRequest, TableScan};
 use tsloom::{Error, TableSchema};
 
 use crate::encode::EncodeArgs;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::Partial;
-use crate::opened::is_tree;
+use crate::opened::{FileRows, ReadArgs};
 
-/// Writes all rows of `readers`, oldest first, that were not deleted of them into the new file `path`.
-pub(crate) fn rewrite(
-    readers: &[Arc<FileReader>],
-    deletions: &[Arc<[Deletion]>],
-    tables: &[TableSchema],
-    encode: &EncodeArgs,
-    path: &Path,
-) -> Outcome<FileSummary> {
-    encode.check(tables)?;
-    let failed = |error: Error| Failure::failed(error.in_file(path));
-    let options = encode.options(tables.iter())?;
+/// What both take besides their files.
+#[derive(Debug, Args)]
+pub(crate) struct RewriteArgs {
+    /// The new TsFile, which appears when it is complete
+    #[arg(short, long, value_name = "OUT.tsfile")]
+    pub(crate) out: PathBuf,
+
+    #[command(flatten)]
+    encode: EncodeArgs,
+
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}
+
+/// Writes all rows of `files`, oldest first, that were not deleted of them into the new file.
+pub(crate) fn rewrite(files: &[FileRows], args: &RewriteArgs) -> Outcome<FileSummary> {
+    let readers: Vec<Arc<FileReader>> = files.iter().map(|file| Arc::clone(&file.reader)).collect();
+    let tables = schemas::tables(&readers)?;
+    let (devices, measurements) = schemas::devices(&readers)?;
+    let encode = &args.encode;
+    encode.check(|name| measurements.contains(name) || tables.iter().any(|table| table.column_index(name).is_some()))?;
     let new_tables = tables.iter().map(|table| encode.apply(table)).collect::<Outcome<Vec<_>>>()?;
+
+    let path = args.out.as_path();
+    let failed = |error: Error| Failure::failed(error.in_file(path));
+    let options = encode.options()?;
     let file = NewFile::create(path).map_err(failed)?;
     let _partial = Partial::register(file.temporary_path());
     let mut writer = FileWriter::new(file, options).map_err(failed)?;
     for table in &new_tables {
         writer.add_table(table).map_err(failed)?;
     }
-    for table in tables {
-        copy(readers, deletions, table, &mut writer, path)?;
+    for table in &tables {
+        copy_table(files, table, &mut writer, path)?;
+    }
+    if !devices.is_empty() {
+        copy_devices(files, &readers, &devices, encode, &mut writer, path)?;
     }
     writer.commit().map_err(failed)
 }
 
-fn copy(
+fn copy_table(files: &[FileRows], table: &TableSchema, writer: &mut FileWriter<NewFile>, path: &Path) -> Outcome {
+    let sources = files.iter().filter(|file| file.reader.metadata().table(table.name()).is_some());
+    let fields = table.fields().map(|field| table.columns()[field].name.as_str());
+    let request = ScanRequest::new().columns(fields).devices_apart(true);
+    let mut scan = TableScan::open(table.clone(), sources.map(FileRows::source), &request).map_err(Failure::unreadable)?;
+    let mut nulls = Vec::new();
+    while scan.next_block().map_err(Failure::unreadable)?.is_some() {
+        // The block is moved out, so that it and its device can be looked at together.
+        let Some((device, block)) = scan.device().cloned().zip(scan.take()) else { return Ok(()) };
+        writer
+            .write_rows(table.name(), &device, block.times(), &views(&block, &mut nulls))
+            .map_err(|error| Failure::failed(error.in_file(path)))?;
+    }
+    Ok(())
+}
+
+fn copy_devices(
+    files: &[FileRows],
     readers: &[Arc<FileReader>],
-    deletions: &[Arc<[Deletion]>],
-    table: &TableSchema,
+    devices: &[DeviceId],
+    encode: &EncodeArgs,
     writer: &mut FileWriter<NewFile>,
     path: &Path,
 ) -> Outcome {
-    let sources = readers.iter().zip(deletions).filter(|(reader, _)| reader.metadata().table(table.name()).is_some());
-    let fields = table.fields().map(|field| table.columns()[field].name.as_str());
-    let request = ScanRequest::new().columns(fields).devices_apart(true);
-    let sources = sources.map(|(reader, deletions)| Source::file(Arc::clone(reader)).without(Arc::clone(deletions)));
-    let mut scan = TableScan::open(table.clone(), sources, &request).map_err(Failure::unreadable)?;
+    let failed = |error: Error| Failure::failed(error.in_file(path));
+    let mut scan =
+        DeviceScan::open(files.iter().map(FileRows::source), Some(devices), &ScanRequest::new()).map_err(Failure::unreadable)?;
+    let mut last = None;
     let mut nulls = Vec::new();
-    loop {
-        if scan.next_block().map_err(Failure::unreadable)?.is_none() {
-            return Ok(());
+    while scan.next_block().map_err(Failure::unreadable)?.is_some() {
+        let Some((device, block)) = scan.device().cloned().zip(scan.take()) else { return Ok(()) };
+        if last.as_ref() != Some(&device) {
+            writer.add_device(&device_schema(readers, &device, encode)?).map_err(failed)?;
         }
-        let Some(device) = scan.device().cloned() else { return Ok(()) };
-        // Moved out and not given back, so that device and block can be looked at together.
-        let Some(block) = scan.take() else { return Ok(()) };
-        nulls.resize(block.columns().len(), Vec::new());
-        for (column, words) in block.columns().iter().zip(&mut nulls) {
-            null_words(column, words);
-        }
-        let views: Vec<Option<ColumnView<'_>>> =
-            block.columns().iter().zip(&nulls).map(|(column, words)| view(column, words)).collect();
-        writer.write_rows(table.name(), &device, block.times(), &views).map_err(|error| Failure::failed(error.in_file(path)))?;
+        writer.write_device_rows(&device, block.times(), &views(&block, &mut nulls)).map_err(failed)?;
+        last = Some(device);
     }
+    Ok(())
+}
+
+fn device_schema(readers: &[Arc<FileReader>], device: &DeviceId, encode: &EncodeArgs) -> Outcome<DeviceSchema> {
+    let schema = schemas::device(readers, device)?;
+    let mut columns = schema.columns().to_vec();
+    encode.apply_to(&mut columns)?;
+    DeviceSchema::new(device.clone(), schema.is_aligned(), columns).map_err(Failure::failed)
+}
+
+/// The columns as they travel; `None` where no row has a value.
+fn views<'a>(block: &'a Block, nulls: &'a mut Vec<Vec<u64>>) -> Vec<Option<ColumnView<'a>>> {
+    nulls.resize(block.columns().len(), Vec::new());
+    for (column, words) in block.columns().iter().zip(&mut *nulls) {
+        null_words(column, words);
+    }
+    block.columns().iter().zip(nulls).map(|(column, words)| view(column, words)).collect()
 }
 
 /// Validity the other way round: 1 = null.
@@ -75,21 +121,12 @@ fn null_words(column: &Column, words: &mut Vec<u64>) {
     words.extend(column.validity().unwrap_or_default().iter().map(|word| !word));
 }
 
-/// The column as it travels; `None` when no row has a value.
 fn view<'a>(column: &'a Column, words: &'a [u64]) -> Option<ColumnView<'a>> {
     if column.null_count() == column.row_count() {
         return None;
     }
     let nulls = column.validity().map(|_| NullWords::new(words, 0, column.row_count()));
     Some(ColumnView::new(column.data_type(), column.values().as_values(), nulls))
-}
-
-/// Refuses files whose rows cannot be written again.
-pub(crate) fn require_tables(reader: &FileReader) -> Outcome {
-    if is_tree(reader) {
-        return Err(Failure::failed(format_args!("{}: files of the tree model are read, and not written yet", reader.name())));
-    }
-    Ok(())
 }
 
 /// `4 devices, 1,234 rows, 56,789 bytes`

@@ -1,4 +1,4 @@
-//! The flags by which `cat`, `head`, `export` and `plot` choose rows.
+//! The flags by which verbs choose tables, devices and columns, and those by which `cat`, `head`, `export` and `plot` choose rows.
 
 use clap::{Args, ValueEnum};
 use tsloom::model::{CompareOp, TimeRange};
@@ -6,24 +6,43 @@ use tsloom::model::{CompareOp, TimeRange};
 use crate::args::parse_pair;
 use crate::failure::{Failure, Outcome};
 
-/// Which rows and columns.
+/// Which table or device, and which columns of it.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct RowArgs {
-    /// The table; all but JSON need it when there are several
+pub(crate) struct ObjectArgs {
+    /// Only this table
     #[arg(short, long, value_name = "T")]
     pub(crate) table: Option<String>,
 
-    /// The device of a tree-model file, such as root.sg.d1
+    /// Only this device of the tree model, such as root.sg.d1
     #[arg(short, long, value_name = "ID", conflicts_with = "table")]
     pub(crate) device: Option<String>,
 
-    /// A column, repeatable [default: all]
+    /// Only this column, repeatable
     #[arg(short = 'm', long = "column", value_name = "NAME")]
-    pub(crate) column: Vec<String>,
+    column: Vec<String>,
 
-    /// Columns, separated by commas
+    /// Only these columns, separated by commas
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
-    pub(crate) columns: Vec<String>,
+    columns: Vec<String>,
+}
+
+impl ObjectArgs {
+    /// The columns that are asked for, in the order of the command line; none: all.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &str> {
+        self.column.iter().chain(&self.columns).map(String::as_str)
+    }
+
+    /// True when a table or device is named.
+    pub(crate) fn is_named(&self) -> bool {
+        self.table.is_some() || self.device.is_some()
+    }
+}
+
+/// Which rows and columns.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct RowArgs {
+    #[command(flatten)]
+    pub(crate) object: ObjectArgs,
 
     /// First time, included: an integer in the unit of the file, or RFC 3339
     #[arg(long, visible_alias = "from", value_name = "T", value_parser = parse_time, allow_negative_numbers = true)]
@@ -65,9 +84,9 @@ pub(crate) enum TagTest {
 }
 
 impl RowArgs {
-    /// The columns that are asked for; none: all.
+    /// The columns that are asked for; `None`: all.
     pub(crate) fn wanted_columns(&self) -> Option<Vec<String>> {
-        let columns: Vec<String> = self.column.iter().chain(&self.columns).cloned().collect();
+        let columns: Vec<String> = self.object.columns().map(str::to_owned).collect();
         (!columns.is_empty()).then_some(columns)
     }
 

@@ -7,7 +7,7 @@ use tsloom::model::{ColumnCategory, Predicate, tag};
 use tsloom::scan::ScanRequest;
 use tsloom::{Error, ErrorKind, TableSchema};
 
-use super::args::{RowArgs, TagMatch, TagTest};
+use super::args::{ObjectArgs, RowArgs, TagMatch, TagTest};
 use crate::failure::{Failure, Outcome};
 use crate::opened::{Object, Opened};
 
@@ -19,8 +19,8 @@ pub(crate) struct Selected {
 
 /// What the flags choose. Everything is checked before the first row is read.
 pub(crate) fn select(args: &RowArgs, opened: &Opened) -> Outcome<Vec<Selected>> {
-    let is_named = args.table.is_some() || args.device.is_some();
-    let objects = named(args.table.as_deref(), args.device.as_deref(), opened)?;
+    let is_named = args.object.is_named();
+    let objects = named(&args.object, opened)?;
     let tests = args.tag_tests()?;
     let plain = ScanRequest { columns: args.wanted_columns(), time: args.time(), ..ScanRequest::default() };
     let mut selected = Vec::with_capacity(objects.len());
@@ -39,9 +39,9 @@ pub(crate) fn select(args: &RowArgs, opened: &Opened) -> Outcome<Vec<Selected>> 
 }
 
 /// The table or device of this name; all, when none is named.
-pub(crate) fn named(table: Option<&str>, device: Option<&str>, opened: &Opened) -> Outcome<Vec<Object>> {
+pub(crate) fn named(args: &ObjectArgs, opened: &Opened) -> Outcome<Vec<Object>> {
     let mut objects = opened.objects()?;
-    let (kind, name) = match (table, device) {
+    let (kind, name) = match (args.table.as_deref(), args.device.as_deref()) {
         (Some(table), _) => ("table", table),
         (None, Some(device)) => ("device", device),
         (None, None) => return Ok(objects),

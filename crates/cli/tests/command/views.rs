@@ -54,7 +54,16 @@ fn stats_are_those_of_the_values() {
     {"model": "table", "object": "in", "tag.site": "b", "field": "v", "data_type": "DOUBLE", "non_null_count": 1, "null_count": 0, "min_time": 10, "max_time": 10, "min": 0.5, "max": 0.5, "first": 0.5, "last": 0.5, "sum": 0.5, "stats_source": "statistics"}
     "#);
     insta::assert_snapshot!(lab.refused(3, "stats in.tsfile -m w"), @"in.tsfile has no FIELD w");
-    insta::assert_snapshot!(lab.refused(3, "stats in.tsfile -t w"), @"in.tsfile has no table or device w");
+    insta::assert_snapshot!(lab.refused(3, "stats in.tsfile -t w"), @"in.tsfile has no table w; it has in");
+    // A FIELD that a device has no value of has a line as well.
+    let lab = lab.with("gap.csv", "time,site,v,w\n1,a,1,\n2,a,2,\n1,b,,5\n");
+    lab.good("import gap.csv --out gap.tsfile");
+    insta::assert_snapshot!(lab.good("stats gap.tsfile --columns v,w --no-header -f csv"), @"
+    table,gap,a,v,INT64,2,0,1,2,1,2,1,2,3.0,statistics
+    table,gap,a,w,INT64,0,2,,,,,,,,
+    table,gap,b,v,INT64,0,1,,,,,,,,
+    table,gap,b,w,INT64,1,0,1,1,5,5,5,5,5.0,statistics
+    ");
     let tree = repository("fixtures/java/tree_mixed_devices.tsfile");
     insta::assert_snapshot!("stats_tree", lab.good(&format!("stats {} -f csv", tree.display())));
 }
