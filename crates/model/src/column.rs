@@ -21,6 +21,7 @@ impl<'a> ColumnView<'a> {
     /// # Panics
     /// When the form of `values` is not that of `data_type`, or `nulls` covers another number of rows: both are
     /// mistakes of the calling code, never of input.
+    #[inline]
     pub fn new(data_type: DataType, values: ValuesRef<'a>, nulls: Option<NullWords<'a>>) -> Self {
         assert_eq!(values.physical(), data_type.physical(), "values of a {data_type} column");
         if let Some(nulls) = nulls {
@@ -30,26 +31,31 @@ impl<'a> ColumnView<'a> {
     }
 
     /// What the column holds.
+    #[inline]
     pub const fn data_type(self) -> DataType {
         self.data_type
     }
 
     /// The values, null slots included.
+    #[inline]
     pub const fn values(self) -> ValuesRef<'a> {
         self.values
     }
 
     /// The null bits, 1 = null; `None` when no row is known to be null.
+    #[inline]
     pub const fn nulls(self) -> Option<NullWords<'a>> {
         self.nulls
     }
 
     /// Number of rows.
+    #[inline]
     pub fn row_count(self) -> usize {
         self.values.len()
     }
 
     /// True when the row has no value.
+    #[inline]
     pub fn is_null(self, row: usize) -> bool {
         self.nulls.is_some_and(|nulls| nulls.is_null(row))
     }
@@ -72,6 +78,7 @@ impl<'a> ColumnView<'a> {
     /// # Panics
     /// When the range is not inside, as slices do.
     #[must_use]
+    #[inline]
     pub fn slice(self, start: usize, count: usize) -> Self {
         Self {
             data_type: self.data_type,

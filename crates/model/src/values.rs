@@ -38,6 +38,7 @@ impl<'a> TextRef<'a> {
     }
 
     /// Number of cells.
+    #[inline]
     pub const fn len(self) -> usize {
         self.offsets.len() - 1
     }
@@ -71,11 +72,13 @@ impl<'a> TextRef<'a> {
     }
 
     /// The offsets; one more than cells.
+    #[inline]
     pub const fn offsets(self) -> &'a [u32] {
         self.offsets
     }
 
     /// The bytes that the offsets point into.
+    #[inline]
     pub const fn bytes(self) -> &'a [u8] {
         self.bytes
     }
@@ -114,16 +117,19 @@ macro_rules! each {
 
 impl<'a> ValuesRef<'a> {
     /// Number of values.
+    #[inline]
     pub fn len(self) -> usize {
         each!(self, slice => slice.len())
     }
 
     /// True when there is no value.
+    #[inline]
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
     /// How the values lie in memory.
+    #[inline]
     pub const fn physical(self) -> PhysicalType {
         match self {
             Self::Boolean(_) => PhysicalType::Boolean,
@@ -154,6 +160,7 @@ impl<'a> ValuesRef<'a> {
     ///
     /// # Panics
     /// When the range is not inside, as slices do.
+    #[inline]
     pub fn slice(self, start: usize, count: usize) -> Self {
         let end = start + count;
         match self {
@@ -340,6 +347,7 @@ impl Values {
     }
 
     /// Borrows the values.
+    #[inline]
     pub fn as_values(&self) -> ValuesRef<'_> {
         match self {
             Self::Boolean(values) => ValuesRef::Boolean(values),

@@ -50,6 +50,7 @@ impl Column {
         self.data_type
     }
 
+    #[inline]
     pub(crate) fn is_present(&self) -> bool {
         self.present
     }
@@ -84,14 +85,17 @@ impl Column {
         if self.present { self.values.as_ref().map_or(0, Values::len) } else { 0 }
     }
 
+    #[inline]
     pub(crate) fn values(&self) -> Option<ValuesRef<'_>> {
         if self.present { self.values.as_ref().map(Values::as_values) } else { None }
     }
 
+    #[inline]
     pub(crate) fn nulls(&self, row_count: usize) -> Option<NullWords<'_>> {
         (self.null_count > 0).then(|| NullWords::new(&self.nulls, 0, row_count))
     }
 
+    #[inline]
     pub(crate) fn view(&self) -> Option<ColumnView<'_>> {
         let values = self.values()?;
         Some(ColumnView::new(self.data_type, values, self.nulls(values.len())))

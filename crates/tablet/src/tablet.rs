@@ -90,6 +90,7 @@ impl Tablet {
     }
 
     /// Target and columns, and their bytes.
+    #[inline]
     pub fn head(&self) -> &Arc<TabletHead> {
         &self.head
     }
@@ -115,16 +116,19 @@ impl Tablet {
     }
 
     /// The times, one a row, in the order in which the rows came.
+    #[inline]
     pub fn times(&self) -> &[i64] {
         &self.times
     }
 
     /// A column, or `None` when it is absent. Panics when there is no such column in the schema.
+    #[inline]
     pub fn column(&self, index: usize) -> Option<ColumnView<'_>> {
         self.columns[index].view()
     }
 
     /// Indexes of the present columns, ascending. Costs what is present, not what the schema has.
+    #[inline]
     pub fn present_columns(&self) -> impl Iterator<Item = usize> + Clone {
         self.touched.iter().map(|index| *index as usize).filter(|index| self.columns[*index].is_present())
     }
@@ -250,6 +254,7 @@ impl Tablet {
     }
 
     /// True when all rows are known to be of one device.
+    #[inline]
     pub fn is_single_device(&self) -> bool {
         self.is_single_device
     }
