@@ -44,24 +44,28 @@ pub(crate) struct Active {
 }
 
 impl Block {
-    /// An empty block whose columns are those of `layout`.
-    pub(crate) fn new(ledger: &Arc<Ledger>, layout: Arc<Layout>) -> Self {
-        Self {
-            cells: Cells::new(ledger, &layout, size_of::<Self>() + ARC_BYTES),
-            layout,
-            min_time: i64::MAX,
-            max_time: i64::MIN,
-            row_count: 0,
-            is_strict: true,
-            is_ordered: true,
-            may_have_nulls: false,
+    /// A block whose columns are those of `layout`, with its first rows in it: `times`, and of each column the rows from `start` on
+    /// of its view, which `view` tells for every position in the layout. Rows marked in `failed` are null in every column.
+    pub(crate) fn open<'a>(
+        ledger: &Arc<Ledger>,
+        layout: Arc<Layout>,
+        times: &[i64],
+        facts: &TimeFacts,
+        start: usize,
+        view: impl Fn(usize) -> ColumnView<'a>,
+        failed: Option<NullWords<'_>>,
+    ) -> Self {
+        let (cells, may_have_nulls) = Cells::open(ledger, &layout, size_of::<Self>() + ARC_BYTES, times, start, view);
+        let TimeFacts { min, max, is_strict, is_ordered, .. } = *facts;
+        let row_count = times.len() as u32;
+        let mut block = Self { cells, layout, min_time: min, max_time: max, row_count, is_strict, is_ordered, may_have_nulls };
+        if let Some(failed) = failed.filter(|failed| failed.slice(start, times.len()).any_null()) {
+            block.may_have_nulls = true;
+            for slot in block.layout.slots() {
+                block.cells.mark(slot, 0, failed, start, times.len());
+            }
         }
-    }
-
-    /// Brings the slab into the cache, for rows that come a few at a time: those are short pieces far from each other, and each
-    /// would wait for memory. In order it is much faster (dense batches of 64 rows: by a quarter).
-    pub(crate) fn touch(&self) {
-        self.cells.touch();
+        block
     }
 
     /// Adds the columns that `wide` has more, null in all rows so far.
@@ -138,10 +142,9 @@ impl Block {
     /// `count` rows were written, with these times.
     #[inline]
     pub(crate) fn note_rows(&mut self, count: usize, facts: &TimeFacts) {
-        let is_first = self.row_count == 0;
         // While the times rise, the highest is the last.
-        self.is_strict = self.is_strict && facts.is_strict && (is_first || self.max_time < facts.first);
-        self.is_ordered = self.is_ordered && facts.is_ordered && (is_first || self.max_time <= facts.first);
+        self.is_strict = self.is_strict && facts.is_strict && self.max_time < facts.first;
+        self.is_ordered = self.is_ordered && facts.is_ordered && self.max_time <= facts.first;
         self.min_time = self.min_time.min(facts.min);
         self.max_time = self.max_time.max(facts.max);
         self.row_count += count as u32;

@@ -101,18 +101,6 @@ impl Arena {
 }
 
 impl Cells {
-    /// Memory for the first part of `layout`, all of it null. `bytes` more are charged, which the caller releases.
-    pub(crate) fn new(ledger: &Arc<Ledger>, layout: &Layout, bytes: usize) -> Self {
-        let mut cells = Self { slab: Slab::charged_with(ledger, layout.parts()[0].words as usize, bytes), rest: None };
-        cells.begin_part(layout, 0, 0);
-        cells
-    }
-
-    /// Reads a word of each cache line of the first part, whatever lies there.
-    pub(crate) fn touch(&self) {
-        std::hint::black_box(self.slab.iter().step_by(8).fold(0, |all, word| all ^ word));
-    }
-
     /// Memory for the last part of `layout`, null in the first `row_count` rows.
     pub(crate) fn add_part(&mut self, layout: &Layout, row_count: usize) {
         let part = layout.parts().len() - 1;
@@ -121,11 +109,20 @@ impl Cells {
         rest.parts.reserve_exact(1);
         rest.parts.push(Slab::new(&ledger, layout.parts()[part].words as usize));
         ledger.charge(self.rest_bytes() - before);
-        self.begin_part(layout, part as u16, row_count);
+        self.begin_rest(layout, part as u16);
+        let (start, count) = layout.null_area(part as u16);
+        let slab = self.part_mut(part as u16);
+        slab[start..start + count].fill(0);
+        for slot in layout.slots().iter().filter(|slot| slot.part as usize == part) {
+            words::set_range(&mut slab[slot.nulls as usize..], 0, row_count);
+            if slot.physical == PhysicalType::Text {
+                cast_slice_mut::<u64, u32>(&mut slab[slot.values as usize..])[..=row_count].fill(0);
+            }
+        }
     }
 
-    /// Makes the nulls and text offsets of the columns of a part right for the rows written so far: all null.
-    fn begin_part(&mut self, layout: &Layout, part: u16, row_count: usize) {
+    /// Makes what the booleans and texts of a part need beside its slab.
+    fn begin_rest(&mut self, layout: &Layout, part: u16) {
         let bools = layout.parts()[part as usize].bools as usize;
         let arena_count = self.rest.as_ref().map_or(0, |rest| rest.arenas.len());
         if bools > 0 || layout.text_count() > arena_count {
@@ -139,18 +136,6 @@ impl Cells {
             rest.arenas.reserve_exact(layout.text_count() - arena_count);
             rest.arenas.resize_with(layout.text_count(), || Arena { slab: None, used: 0 });
             ledger.charge(self.rest_bytes() - before);
-        }
-        let (start, count) = layout.null_area(part);
-        let slab = self.part_mut(part);
-        slab[start..start + count].fill(0);
-        if row_count == 0 && layout.text_count() == 0 {
-            return;
-        }
-        for slot in layout.slots().iter().filter(|slot| slot.part == part) {
-            words::set_range(&mut slab[slot.nulls as usize..], 0, row_count);
-            if slot.physical == PhysicalType::Text {
-                cast_slice_mut::<u64, u32>(&mut slab[slot.values as usize..])[..=row_count].fill(0);
-            }
         }
     }
 

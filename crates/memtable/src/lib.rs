@@ -27,6 +27,7 @@ mod columns;
 mod cursor;
 mod devices;
 mod forecast;
+mod front;
 mod gather;
 mod geometry;
 mod layout;

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use tsloom_bitmap::NullWords;
-use tsloom_model::{TimeRange, Value};
+use tsloom_model::{ColumnView, TimeRange, Value};
 
 use crate::block::Block;
 use crate::blocks::Blocks;
@@ -204,30 +204,23 @@ impl AlignedList {
     ) -> usize {
         let row_max = shape.block_rows.next(self.full_block_rows, self.row_count(), rows.len());
         let rows = rows.start..rows.start + rows.len().min(row_max);
-        if failed.is_none()
-            && let Some(layout) = shape.same_again(source, row_max)
-            && all_have_values(source, &rows)
-        {
-            let layout = Arc::clone(layout);
-            shape.note_block(layout.ids().len());
-            self.open(Block::new(&self.ledger, layout), rows.len());
-            self.write(times, rows.clone(), |tail, times| tail.append_same(times, source, rows.start));
+        let (times, start) = (&times[rows.clone()], rows.start);
+        let Some(facts) = TimeFacts::of(times) else { return 0 };
+        let view = |index: usize| source.view(index).expect("the columns of a layout are present");
+        let same = if failed.is_none() { shape.same_again(source, row_max) } else { None };
+        let block = if let Some(layout) = same.filter(|_| all_have_values(source, &rows)) {
+            Block::open(&self.ledger, Arc::clone(layout), times, &facts, start, view, None)
         } else {
-            shape.select(source, rows.start, rows.len(), failed);
-            let block = shape.new_block(source, row_max);
-            shape.note_block(shape.active().len());
-            self.open(block, rows.len());
-            self.write(times, rows.clone(), |tail, times| tail.append(times, source, rows.start, shape.active(), failed));
-        }
-        rows.len()
-    }
-
-    /// Makes `block` the tail; `coming` rows are written to it at once.
-    fn open(&mut self, block: Block, coming: usize) {
-        if coming < block.room() {
-            block.touch();
-        }
+            shape.select(source, start, times.len(), failed);
+            let layout = shape.layout_of_selected(source, row_max);
+            let active = shape.active();
+            Block::open(&self.ledger, layout, times, &facts, start, |index| view(active[index].index as usize), failed)
+        };
+        shape.note_block(block.layout().ids().len());
+        self.order.note(self.blocks.row_count(), times, &facts);
         self.blocks.open(&self.ledger, block);
+        self.blocks.note_rows(times.len());
+        times.len()
     }
 
     /// Notes the times of the rows and has the tail write them.
@@ -268,10 +261,10 @@ impl AlignedList {
     }
 }
 
-/// True when every column has a value in these rows.
+/// True when every column, all of them present, has a value in these rows.
 fn all_have_values<C: WriteColumns + ?Sized>(source: &C, rows: &Range<usize>) -> bool {
-    (0..source.count()).all(|index| match source.view(index) {
-        None => false,
-        Some(view) => view.nulls().is_none_or(|nulls| !nulls.slice(rows.start, rows.len()).all_null()),
+    (0..source.count()).all(|index| {
+        let nulls = source.view(index).and_then(ColumnView::nulls);
+        nulls.is_none_or(|nulls| !nulls.slice(rows.start, rows.len()).all_null())
     })
 }

@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use parking_lot::Mutex;
 
+use crate::front::Front;
+
 /// Bytes that a slab of `count` cells is charged with.
 pub(crate) fn slab_bytes<T>(count: usize) -> usize {
     class_of(count * size_of::<T>()).1
@@ -89,27 +91,20 @@ impl SlabPool {
         drop(shelves);
     }
 
-    fn take<T: Cell>(&self, count: usize) -> Box<[T]> {
-        let (class, bytes) = class_of(count * size_of::<T>());
-        let recycled = if self.budget_bytes == 0 {
-            None // no lock for a pool that never holds anything
-        } else {
-            let mut shelves = self.shelves.lock();
-            let slab = T::shelf(&mut shelves).get_mut(class).and_then(Vec::pop);
-            if slab.is_some() {
-                shelves.held_bytes -= bytes;
-            }
-            slab
-        };
-        match recycled {
-            Some(mut slab) => {
-                if cfg!(debug_assertions) {
-                    slab.fill(T::POISON);
-                }
-                slab
-            }
-            None => vec![T::default(); bytes / size_of::<T>()].into_boxed_slice(),
+    /// A slab of `count` cells that was used before, if there is one.
+    fn take<T: Cell>(&self, count: usize) -> Option<Box<[T]>> {
+        if self.budget_bytes == 0 {
+            return None; // no lock for a pool that never holds anything
         }
+        let (class, bytes) = class_of(count * size_of::<T>());
+        let mut shelves = self.shelves.lock();
+        let mut slab = T::shelf(&mut shelves).get_mut(class).and_then(Vec::pop)?;
+        shelves.held_bytes -= bytes;
+        drop(shelves);
+        if cfg!(debug_assertions) {
+            slab.fill(T::POISON);
+        }
+        Some(slab)
     }
 
     fn put<T: Cell>(&self, slab: Box<[T]>) {
@@ -169,13 +164,9 @@ pub(crate) struct Slab<T: Cell> {
 impl<T: Cell> Slab<T> {
     /// At least `count` cells of unspecified content.
     pub(crate) fn new(ledger: &Arc<Ledger>, count: usize) -> Self {
-        Self::charged_with(ledger, count, 0)
-    }
-
-    /// The same; `bytes` more are charged in the same step, which the caller releases.
-    pub(crate) fn charged_with(ledger: &Arc<Ledger>, count: usize, bytes: usize) -> Self {
-        let cells = ledger.pool.take(count);
-        ledger.charge(size_of_val(&*cells) + bytes);
+        let fresh = || vec![T::default(); slab_bytes::<T>(count) / size_of::<T>()].into();
+        let cells: Box<[T]> = ledger.pool.take(count).unwrap_or_else(fresh);
+        ledger.charge(size_of_val(&*cells));
         Self { cells, ledger: Arc::clone(ledger) }
     }
 
@@ -203,6 +194,18 @@ impl<T: Cell> Drop for Slab<T> {
     fn drop(&mut self) {
         self.ledger.release(size_of_val(&*self.cells));
         self.ledger.pool.put(std::mem::take(&mut self.cells));
+    }
+}
+
+impl Slab<u64> {
+    /// At least `count` words, of which `fill` writes those that have to be something; `bytes` more are charged in the same
+    /// step, which the caller releases.
+    pub(crate) fn filled(ledger: &Arc<Ledger>, count: usize, bytes: usize, fill: impl FnOnce(&mut Front)) -> Self {
+        let word_count = slab_bytes::<u64>(count) / size_of::<u64>();
+        let mut front = ledger.pool.take(count).map_or_else(|| Front::with_room(word_count), Front::over);
+        fill(&mut front);
+        ledger.charge(8 * word_count + bytes);
+        Self { cells: front.finish(word_count), ledger: Arc::clone(ledger) }
     }
 }
 

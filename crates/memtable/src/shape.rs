@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tsloom_bitmap::NullWords;
 use tsloom_model::ValuesRef;
 
-use crate::block::{Active, Block};
+use crate::block::Active;
 use crate::geometry::BlockRows;
 use crate::layout::{Layout, Layouts};
 use crate::pool::{Ledger, SlabPool};
@@ -116,13 +116,7 @@ impl ListShape {
         self.text_bytes_max
     }
 
-    /// A block of `row_max` rows with the columns last selected.
-    pub(crate) fn new_block<C: WriteColumns + ?Sized>(&mut self, source: &C, row_max: usize) -> Block {
-        let layout = self.layout_of_selected(source, row_max);
-        Block::new(&self.ledger, layout)
-    }
-
-    /// The layout of such a block.
+    /// The layout of a block of `row_max` rows with the columns last selected.
     pub(crate) fn layout_of_selected<C: WriteColumns + ?Sized>(&mut self, source: &C, row_max: usize) -> Arc<Layout> {
         self.ids.clear();
         self.ids.extend(self.active.iter().map(|column| column.id));

@@ -4,13 +4,64 @@ use std::sync::Arc;
 
 use bytemuck::cast_slice_mut;
 use tsloom_bitmap::{NullWords, words};
-use tsloom_model::{PhysicalType, TextRef, Value, ValuesRef};
+use tsloom_model::{ColumnView, PhysicalType, TextRef, Value, ValuesRef};
 
 use super::{Cells, Number};
+use crate::front::Front;
 use crate::layout::{Layout, Run, Slot};
+use crate::pool::{Ledger, Slab};
 use crate::write::WriteColumns;
 
 impl Cells {
+    /// Memory for `layout`, which has one part, with its first rows in it: `times`, and of each column of the layout the rows from
+    /// `start` on of its view. `bytes` more are charged, which the caller releases. Returns also whether a row is null somewhere.
+    ///
+    /// # Panics
+    /// When a view has another form than its column.
+    pub(crate) fn open<'a>(
+        ledger: &Arc<Ledger>,
+        layout: &Layout,
+        bytes: usize,
+        times: &[i64],
+        start: usize,
+        view: impl Fn(usize) -> ColumnView<'a>,
+    ) -> (Self, bool) {
+        let count = times.len();
+        let mut any_nulls = false;
+        let slab = Slab::filled(ledger, layout.parts()[0].words as usize, bytes, |front| {
+            front.put(times);
+            front.skip_to(layout.null_area(0).0);
+            front.put_zeros(layout.null_area(0).1);
+            let rows = Rows { at: 0, start, count };
+            let mut first = 0;
+            for run in layout.runs() {
+                let slots = &layout.slots()[first..first + run.column_count];
+                any_nulls |= match run.physical {
+                    PhysicalType::Int32 => put_run::<i32>(front, slots, first, &view, rows),
+                    PhysicalType::Int64 => put_run::<i64>(front, slots, first, &view, rows),
+                    PhysicalType::Float => put_run::<f32>(front, slots, first, &view, rows),
+                    PhysicalType::Double => put_run::<f64>(front, slots, first, &view, rows),
+                    PhysicalType::Boolean | PhysicalType::Text => {
+                        let is_text = run.physical == PhysicalType::Text;
+                        slots.iter().filter(|_| is_text).for_each(|slot| front.put_at(slot.values as usize, &[0_u32]));
+                        (first..).zip(slots).fold(false, |any, (index, slot)| any | put_nulls(front, slot, view(index), rows))
+                    }
+                };
+                first += run.column_count;
+            }
+        });
+        let mut cells = Self { slab, rest: None };
+        cells.begin_rest(layout, 0);
+        if cells.rest.is_some() {
+            for (index, slot) in layout.slots().iter().enumerate() {
+                if let PhysicalType::Boolean | PhysicalType::Text = slot.physical {
+                    cells.write_values(slot, 0, view(index).values(), start, count);
+                }
+            }
+        }
+        (cells, any_nulls)
+    }
+
     /// Writes the times of the rows from `at` on.
     #[inline]
     pub(crate) fn write_times(&mut self, at: usize, times: &[i64]) {
@@ -155,6 +206,30 @@ impl Cells {
         }
         any_nulls
     }
+}
+
+/// Values and nulls of the columns of one run of a new block. True when one of them has null bits.
+#[inline(always)]
+fn put_run<'a, T>(front: &mut Front, slots: &[Slot], first: usize, view: &impl Fn(usize) -> ColumnView<'a>, rows: Rows) -> bool
+where
+    T: Number + bytemuck::Pod,
+{
+    let mut any_nulls = false;
+    for (index, slot) in (first..).zip(slots) {
+        let view = view(index);
+        let values = T::of(view.values()).expect("a column keeps its form");
+        front.put_at(slot.values as usize, &values[rows.start..rows.start + rows.count]);
+        any_nulls |= put_nulls(front, slot, view, rows);
+    }
+    any_nulls
+}
+
+/// Marks the null rows of one column of a new block. True when it has null bits.
+#[inline(always)]
+fn put_nulls(front: &mut Front, slot: &Slot, view: ColumnView<'_>, rows: Rows) -> bool {
+    let Some(nulls) = view.nulls() else { return false };
+    mark(&mut front.written()[slot.nulls as usize..], rows.at, nulls.slice(rows.start, rows.count));
+    true
 }
 
 /// Where rows lie in a block and in what is written to it.
