@@ -3,6 +3,8 @@
 //! As upstream measures it (`AlignedSparseWritePerformanceTest`): the batch repeats its times, so the list is out of order,
 //! and nothing is sorted. A list is given up after so many batches that memory stays bounded.
 //!
+//! Giving it up and beginning the next is no part of an operation and is left out of the times.
+//!
 //! Slabs come from the allocator; the scenarios that end in `/pool` take them from a pool that holds enough already. Both find
 //! memory that was used before, as in a process that has run for a while: see [`Pin`]. Beside them run the same column copies
 //! without any structure, to the same places in slabs of the same age that nobody allocates or fills with zeros: those of blocks of
@@ -10,7 +12,9 @@
 
 mod bare;
 mod batches;
+mod flush;
 mod lists;
+mod reading;
 
 use std::sync::Arc;
 
@@ -22,6 +26,7 @@ use crate::data::time;
 use crate::registry::{Case, Figures, Params, Result, Scenario, Upstream};
 use batches::{all_null, appended, dense, null_prefix, sparse};
 use lists::Nulls;
+use reading::Order;
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario::new("memtable/dense/64x64", "batch", |params| appended(params, dense, Slabs::OfAllocator))
@@ -90,6 +95,26 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     .params(LONG)
     .beside("dense", |params| lists::fresh(params, Nulls::None, Slabs::OfWarmPool)),
     Scenario::new("memtable/rows/64", "row", lists::row_by_row).params(ROWS).op_count(4_096).beside(BARE, bare::row_by_row),
+    Scenario::new("memtable/feed/1Mx10", "page of all columns", |params| reading::feed(params, Nulls::None))
+        .params(READ)
+        .op_count(2_048)
+        .beside("flat arrays", |params| reading::feed_flat(params, Nulls::None)),
+    Scenario::new("memtable/feed_nulls/1Mx10", "page of all columns", |params| reading::feed(params, Nulls::Eighth))
+        .params(READ)
+        .op_count(2_048)
+        .beside("flat arrays", |params| reading::feed_flat(params, Nulls::Eighth)),
+    Scenario::new("memtable/sort/late/1M", "list", |params| reading::sort(params, Order::Late))
+        .params(SORT)
+        .op_count(2)
+        .beside("sort of the standard library", |params| reading::sort_by_std(params, Order::Late)),
+    Scenario::new("memtable/sort/random/1M", "list", |params| reading::sort(params, Order::Random))
+        .params(SORT)
+        .op_count(2)
+        .beside("sort of the standard library", |params| reading::sort_by_std(params, Order::Random)),
+    Scenario::new("memtable/freeze_and_encode/1Mx10", "memtable", flush::freeze_and_encode)
+        .params(SORT)
+        .op_count(1)
+        .beside("the encoders alone", flush::encode),
     Scenario::new("memtable/extend/65536", "column", extend)
         .params(&[("historical-rows", 65_536)])
         .op_count(1_024)
@@ -111,6 +136,8 @@ const WIDE: &[(&str, u64)] =
     &[("columns", 3_000), ("written-columns", 1), ("rows", 64), ("batches", 8_192), ("bare-block-rows", 64)];
 const LONG: &[(&str, u64)] = &[("columns", 64), ("rows", 256)];
 const ROWS: &[(&str, u64)] = &[("columns", 64), ("rows", 65_536)];
+const READ: &[(&str, u64)] = &[("columns", 10), ("rows", 1_000_000)];
+const SORT: &[(&str, u64)] = &[("rows", 1_000_000)];
 const HISTORY: &[(&str, u64)] = &[("columns", 10), ("historical-rows", 1_000_000)];
 
 const BARE: &str = "bare copies";

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use tsloom_tablet::Tablet;
 
-use super::batches::Batch;
+use super::batches::{Batch, batch_max};
 use super::{Pin, values};
 use crate::data::time;
 use crate::registry::{Case, Params, Result};
@@ -27,7 +27,8 @@ fn copied(columns: &[Vec<u64>]) -> Vec<u64> {
 /// Slabs as those of blocks of `bare-block-rows` rows, with a cache line after each column. As many as a list would have, each
 /// made before and written again and again.
 pub(super) fn appended(params: &Params, batch: Batch) -> Result<Case> {
-    let (batch, batch_max, block_rows) = (batch(params)?, params.count("batches")?, params.count("bare-block-rows")?);
+    let (batch, block_rows) = (batch(params)?, params.count("bare-block-rows")?);
+    let batch_max = batch_max(params, batch.iter().map(Tablet::value_byte_count).sum())?;
     let row_count = batch.iter().map(Tablet::row_count).sum::<usize>();
     let columns = words(batch.iter().map(|tablet| tablet.present_columns().count()).sum(), row_count);
     let parts = (block_rows / row_count).max(1);

@@ -4,6 +4,7 @@ use tsloom_memtable::{Memtable, MemtableOptions};
 use tsloom_tablet::Tablet;
 
 use super::{Pin, Slabs, head, tablet};
+use crate::clock::aside;
 use crate::registry::{Case, Params, Result};
 
 /// The tablets of one batch.
@@ -39,17 +40,32 @@ struct Appender {
 impl Appender {
     fn run(&mut self) -> Result<u64> {
         if self.batch_count == self.batch_max {
-            self.memtable = Memtable::new(self.options.clone());
-            self.batch_count = 0;
+            // The next memtable learns the columns with its first batch.
+            return aside(|| {
+                self.memtable = Memtable::new(self.options.clone());
+                self.batch_count = 0;
+                self.write()
+            });
         }
+        self.write()
+    }
+
+    fn write(&mut self) -> Result<u64> {
         self.batch_count += 1;
         self.batch.iter().try_fold(0, |rows, tablet| Ok(rows + self.memtable.write(tablet)?.rows as u64))
     }
 }
 
+/// Batches of one list: as many as asked for, unless they are too large for that.
+pub(super) fn batch_max(params: &Params, payload_size: usize) -> Result<usize> {
+    const LIST_BYTES_MAX: usize = 160 << 20;
+    Ok(params.count("batches")?.min((LIST_BYTES_MAX / payload_size).max(4)))
+}
+
 pub(super) fn appended(params: &Params, batch: Batch, slabs: Slabs) -> Result<Case> {
-    let (batch, batch_max, options) = (batch(params)?, params.count("batches")?, slabs.options());
+    let (batch, options) = (batch(params)?, slabs.options());
     let payload_size = batch.iter().map(Tablet::value_byte_count).sum();
+    let batch_max = batch_max(params, payload_size)?;
     let memtable = Memtable::new(options.clone());
     let mut appender = Appender { batch, batch_count: 0, batch_max, options, memtable };
     // One list whole, so that the next ones find memory that was used.

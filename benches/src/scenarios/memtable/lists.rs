@@ -8,6 +8,7 @@ use tsloom_memtable::{AlignedList, BlockRows, ListShape, WriteColumns};
 use tsloom_model::{ColumnView, DataType, Value, ValuesRef};
 
 use super::{Pin, Slabs, values};
+use crate::clock::aside;
 use crate::data::time;
 use crate::registry::{Case, Params, Result};
 
@@ -17,22 +18,30 @@ pub(super) enum Nulls {
     None,
     /// Every other cell, in columns of even number those of the even rows.
     Half,
+    /// Every eighth cell.
+    Eighth,
 }
 
 /// A batch with values in all columns.
-struct Columns {
+pub(super) struct Columns {
     times: Vec<i64>,
     values: Vec<Vec<i32>>,
     nulls: Option<[Vec<u64>; 2]>,
 }
 
 impl Columns {
-    fn new(columns: usize, start: usize, rows: usize, nulls: Nulls) -> Self {
+    pub(super) fn new(columns: usize, start: usize, rows: usize, nulls: Nulls) -> Self {
         const EVEN: u64 = 0x5555_5555_5555_5555;
+        const EIGHTH: u64 = 0x0101_0101_0101_0101;
         Self {
             times: (start..start + rows).map(time).collect(),
             values: (0..columns).map(|column| values(column, start, rows)).collect(),
-            nulls: (nulls == Nulls::Half).then(|| [EVEN, !EVEN].map(|word| vec![word; rows.div_ceil(64)])),
+            nulls: match nulls {
+                Nulls::None => None,
+                Nulls::Half => Some([EVEN, !EVEN]),
+                Nulls::Eighth => Some([EIGHTH; 2]),
+            }
+            .map(|words| words.map(|word| vec![word; rows.div_ceil(64)])),
         }
     }
 
@@ -40,7 +49,12 @@ impl Columns {
         size_of_val(&*self.times) + self.values.iter().map(|values| size_of_val(&**values)).sum::<usize>()
     }
 
-    fn append(&self, list: &mut AlignedList, shape: &mut ListShape) {
+    /// A column.
+    pub(super) fn view_of(&self, index: usize) -> Option<ColumnView<'_>> {
+        self.view(index)
+    }
+
+    pub(super) fn append(&self, list: &mut AlignedList, shape: &mut ListShape) {
         list.append(shape, &self.times, 0..self.times.len(), self, None);
     }
 }
@@ -92,7 +106,7 @@ pub(super) fn row_by_row(params: &Params) -> Result<Case> {
     Ok(Case::new(8 + 4 * columns, move || {
         let _ = &pin;
         if list.row_count() == rows {
-            list = AlignedList::new(&shape);
+            aside(|| list = AlignedList::new(&shape));
         }
         list.push_row(&mut shape, time(list.row_count()), &ids, black_box(&cells));
         Ok(1)
