@@ -41,7 +41,8 @@ impl MemtableOptions {
         self
     }
 
-    /// From how many bytes on [`Memtable::is_flush_due`] says so.
+    /// From how many bytes on a flush is due: the [`WriteReport`] of each write says so, and [`Memtable::is_flush_due`] to whoever
+    /// asks in between. 64 MiB if never said.
     #[must_use]
     pub fn flush_threshold_bytes(mut self, bytes: usize) -> Self {
         self.flush_threshold_bytes = bytes;
@@ -65,6 +66,9 @@ pub struct WriteReport {
     pub implicit_columns: usize,
     /// Devices whose rows were in time order until this write.
     pub devices_out_of_order: usize,
+    /// The memtable holds as many bytes as its options allow: flush it. It is for the caller to
+    /// [`freeze`](Memtable::freeze) it and to write to a new one; until then writes go on as before and say so again.
+    pub is_flush_due: bool,
 }
 
 /// What a memtable holds, or one device of it.
@@ -167,6 +171,7 @@ impl Memtable {
         let range = self.tables[index].write(tablet, failed, &mut report);
         self.row_count += tablet.row_count() as u64;
         self.time_range = hull(self.time_range, range);
+        report.is_flush_due = self.is_flush_due();
         Ok(report)
     }
 

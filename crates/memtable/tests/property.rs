@@ -4,8 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use tsloom_bitmap::NullWords;
 use tsloom_memtable::{
     BlockRows, DeviceSnapshot, Frozen, Memtable, MemtableOptions, MemtableSnapshot, MergeQuery, RowsView, SlabPool,
@@ -34,8 +36,22 @@ fn value((data_type, seed): (DataType, u8)) -> Value<'static> {
     }
 }
 
+/// How full the rows of a write are.
+#[derive(Clone, Copy, Debug)]
+enum Fill {
+    /// Each cell by itself.
+    Mixed,
+    /// No null anywhere: what a block has none of until a later write brings one.
+    Whole,
+    /// Some rows have nulls, the others have none.
+    FewNulls,
+}
+
 #[derive(Clone, Debug)]
 struct WriteOp {
+    fill: Fill,
+    /// All rows are of the device of the first.
+    is_of_one: bool,
     /// Columns in the tablet, one bit each.
     columns: u8,
     /// Times rise by the steps instead of being them.
@@ -77,11 +93,10 @@ fn range() -> impl Strategy<Value = (i64, i64)> {
 
 fn write_op() -> impl Strategy<Value = WriteOp> {
     let row = (0..2_u8, time(), any::<u8>(), 0..8_u8, prop::bool::weighted(0.05));
-    (any::<u8>(), any::<bool>(), prop::collection::vec(row, 0..24)).prop_map(|(columns, rises, rows)| WriteOp {
-        columns,
-        rises,
-        rows,
-    })
+    let columns = prop_oneof![2 => Just(0b11_1111_u8), 2 => any::<u8>()];
+    let fill = prop_oneof![2 => Just(Fill::Mixed), 2 => Just(Fill::Whole), 1 => Just(Fill::FewNulls)];
+    (fill, any::<bool>(), columns, any::<bool>(), prop::collection::vec(row, 0..24))
+        .prop_map(|(fill, is_of_one, columns, rises, rows)| WriteOp { fill, is_of_one, columns, rises, rows })
 }
 
 fn read_op() -> impl Strategy<Value = ReadOp> {
@@ -124,6 +139,8 @@ struct Lane {
 /// What the memtable should hold.
 #[derive(Clone, Debug, Default)]
 struct Model {
+    /// The first columns are of one type, this one of all.
+    shift: usize,
     lanes: [Lane; 2],
     /// How often each column was deleted: it comes back with another type.
     generation: [usize; 6],
@@ -134,7 +151,7 @@ struct Model {
 
 impl Model {
     fn data_type(&self, column: usize) -> DataType {
-        DataType::ALL[(column * 2 + self.generation[column] * 3) % DataType::ALL.len()]
+        DataType::ALL[(self.shift + column.saturating_sub(3) * 2 + self.generation[column] * 3) % DataType::ALL.len()]
     }
 
     fn read(&self, op: &ReadOp) -> Vec<(i64, Vec<Option<Value<'static>>>)> {
@@ -269,6 +286,12 @@ fn write(memtable: &mut Memtable, model: &mut Model, op: &WriteOp) {
     let mut failed = vec![0_u64; op.rows.len().div_ceil(64)];
     let mut last = model.lanes.iter().flat_map(|lane| lane.rows.last()).map(|row| row.0).max().unwrap_or(0);
     for (row, &(device, step, present, seed, fails)) in op.rows.iter().enumerate() {
+        let device = if op.is_of_one { op.rows[0].0 } else { device };
+        let present = match op.fill {
+            Fill::Mixed => present,
+            Fill::FewNulls if seed == 0 => present,
+            Fill::FewNulls | Fill::Whole => u8::MAX,
+        };
         let time = if op.rises { last.saturating_add(step.clamp(0, 3)) } else { step };
         last = time;
         let cell = |column: usize| (present >> column & 1 == 1).then(|| (model.data_type(column), (seed + column as u8) % 8));
@@ -319,10 +342,10 @@ impl Memtables {
     }
 }
 
-fn run(block_rows: BlockRows, ops: &[Op]) {
+fn run(block_rows: BlockRows, shift: usize, ops: &[Op]) {
     let options = MemtableOptions::default().block_rows(block_rows).pool(SlabPool::new(1 << 20));
     let mut memtables = Memtables { working: Memtable::new(options.clone()), options, frozen: Vec::new() };
-    let mut model = Model::default();
+    let mut model = Model { shift, ..Model::default() };
     let mut kept: Vec<(Vec<MemtableSnapshot>, Model)> = Vec::new();
     for op in ops {
         match op {
@@ -362,14 +385,19 @@ fn run(block_rows: BlockRows, ops: &[Op]) {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: CASES, max_shrink_iters: 20_000, ..ProptestConfig::default() })]
-
-    #[test]
-    fn every_read_equals_the_definition(
-        block_rows in prop_oneof![2 => Just(BlockRows::Fixed(8)), 1 => Just(BlockRows::Fixed(64)), 1 => Just(BlockRows::ByWidth)],
-        ops in prop::collection::vec(op(), 1..10),
-    ) {
-        run(block_rows, &ops);
-    }
+#[test]
+fn every_read_equals_the_definition() {
+    let block_rows = prop_oneof![2 => Just(BlockRows::Fixed(8)), 1 => Just(BlockRows::Fixed(64)), 1 => Just(BlockRows::ByWidth)];
+    let strategy = (block_rows, 0..DataType::ALL.len(), prop::collection::vec(op(), 1..10));
+    let config = ProptestConfig { cases: CASES, max_shrink_iters: 20_000, ..ProptestConfig::with_source_file(file!()) };
+    let case_count = AtomicU32::new(0);
+    let outcome = TestRunner::new(config).run(&strategy, |(block_rows, shift, ops)| {
+        case_count.fetch_add(1, Ordering::Relaxed);
+        run(block_rows, shift, &ops);
+        Ok(())
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+    let case_count = case_count.into_inner();
+    println!("{case_count} cases");
+    assert!(case_count >= CASES, "every case is run");
 }
