@@ -45,6 +45,11 @@ impl SourceDeletions {
         Self { all, current: Vec::new() }
     }
 
+    /// The same, about no device yet.
+    pub(crate) fn fork(&self) -> Self {
+        Self::new(Arc::clone(&self.all))
+    }
+
     /// Finds those that concern a device.
     pub(crate) fn turn_to<'a>(
         &mut self,

@@ -11,7 +11,7 @@ use tsloom_model::{ColumnSchema, DeviceId, Error, ErrorKind, Result, TableSchema
 use crate::devices::{DeviceEntry, DeviceList, list_file};
 use crate::reads::{ByteRange, FileIo};
 use crate::request::SourceRows;
-use crate::{Order, ScanRequest, ScanStats, Source, TableScan};
+use crate::{ScanRequest, ScanStats, Source, TableScan};
 
 /// Rows of tree-model devices, ordered by device and time, in blocks that are lent one after the other.
 ///
@@ -58,12 +58,15 @@ impl<R: ReadAt> DeviceScan<R> {
     /// all of those that a condition on values asks for, is passed over. Its condition on tags is not asked.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] for a source that is no file, [`ErrorKind::NotFound`] for a device that is in none of the files; damaged or unreadable device indexes.
+    /// [`ErrorKind::InvalidArgument`] for a source that is no file and for an order by time, [`ErrorKind::NotFound`] for a device that is in none of the files; damaged or unreadable device indexes.
     pub fn open<S: Into<Source<R>>>(
         files: impl IntoIterator<Item = S>,
         devices: Option<&[DeviceId]>,
         request: &ScanRequest,
     ) -> Result<Self> {
+        if request.order.is_by_time() {
+            return Err(Error::new(ErrorKind::InvalidArgument, "devices with columns of their own come by device, not by time"));
+        }
         let sources: Vec<Source<R>> = files.into_iter().map(Into::into).collect();
         let files: Vec<_> = sources.iter().map(file_of).collect::<Result<_>>()?;
         let mut cursors: Vec<DeviceCursor> = files.iter().map(|file| file.all_devices()).collect();
@@ -98,9 +101,9 @@ impl<R: ReadAt> DeviceScan<R> {
     /// Has the inner scan read the next device that has wanted columns. False when there is none.
     fn turn_to_next(&mut self) -> Result<bool> {
         while self.next_device < self.devices.len() {
-            let device = match self.request.order {
-                Order::Ascending => self.next_device,
-                Order::Descending => self.devices.len() - 1 - self.next_device,
+            let device = match self.request.order.is_backwards() {
+                false => self.next_device,
+                true => self.devices.len() - 1 - self.next_device,
             };
             self.next_device += 1;
             let schema = self.schema_of(device)?;

@@ -13,7 +13,7 @@ use crate::sources::{OpenSource, Step};
 use crate::window::RowWindow;
 
 /// A condition that rows must meet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RowTest {
     /// Its columns are positions in `columns`.
     pub(crate) filter: RowFilter<usize>,
@@ -93,9 +93,11 @@ pub(crate) struct FilteredRows {
 }
 
 impl FilteredRows {
-    pub(crate) fn new(projection: &Projection, policy: RowPolicy) -> Self {
-        let layout = BlockLayout { row_budget: 0, columns: projection.work_layout.columns.clone() };
-        Self { policy, work: Block::new(&layout), passing: Vec::new(), at: 0 }
+    /// `None` when every row passes.
+    pub(crate) fn new(projection: &Projection, policy: RowPolicy) -> Option<Self> {
+        let is_needed = projection.test.is_some() || policy == RowPolicy::DropAllNull;
+        let layout = || BlockLayout { row_budget: 0, columns: projection.work_layout.columns.clone() };
+        is_needed.then(|| Self { policy, work: Block::new(&layout()), passing: Vec::new(), at: 0 })
     }
 
     /// Forgets what is left of the device before.

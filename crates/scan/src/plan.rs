@@ -135,26 +135,27 @@ impl GroupTable {
 }
 
 impl FilePlan {
-    pub(crate) fn new(field_count: usize, test_count: usize, time: TimeRange, file_size: u64) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             nodes: Vec::new(),
-            time,
-            bytes_left: file_size,
+            time: TimeRange::EMPTY,
+            bytes_left: 0,
             node_batch: 0..0,
             node_pieces: Pieces::default(),
             runs: Vec::new(),
             run_ends: Vec::new(),
             group_batch: 0..0,
             run_pieces: Pieces::default(),
-            table: GroupTable { field_count, test_count, ..GroupTable::default() },
+            table: GroupTable::default(),
             group_ends: Vec::new(),
             scratch: DeviceScratch::default(),
         }
     }
 
     /// Forgets its devices, for others with so many fields, and keeps its buffers.
-    pub(crate) fn restart(&mut self, field_count: usize, test_count: usize, file_size: u64) {
+    pub(crate) fn restart(&mut self, field_count: usize, test_count: usize, time: TimeRange, file_size: u64) {
         self.scratch.forget();
+        self.time = time;
         self.nodes.clear();
         self.bytes_left = file_size;
         (self.node_batch, self.group_batch) = (0..0, 0..0);

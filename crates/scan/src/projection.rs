@@ -7,7 +7,7 @@ use crate::ScanRequest;
 use crate::filter::RowTest;
 
 /// What fills each column of a block.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Projection {
     pub(crate) layout: BlockLayout,
     /// The same, and behind it the columns that only the condition on rows asks for.

@@ -72,6 +72,21 @@ pub enum Order {
     /// The reverse: the last device first, and of each device the latest time. Rows of chunk groups whose times overlap are
     /// held in memory together, of others one group at a time.
     Descending,
+    /// By time, then device. Memory is bounded: rows are gathered a slice of time at a time, and a page that reaches into several
+    /// slices is read for each. Blocks have rows of several devices, whatever [`ScanRequest::devices_apart`] says.
+    ByTime,
+    /// The reverse of that.
+    ByTimeDescending,
+}
+
+impl Order {
+    pub(crate) fn is_by_time(self) -> bool {
+        matches!(self, Self::ByTime | Self::ByTimeDescending)
+    }
+
+    pub(crate) fn is_backwards(self) -> bool {
+        matches!(self, Self::Descending | Self::ByTimeDescending)
+    }
 }
 
 /// Which columns and rows of a table a scan gives.

@@ -1,35 +1,33 @@
 //! All rows of a table that are asked for, device by device: [`TableScan`].
 
+mod pass;
+
 use std::cell::OnceCell;
 use std::fs::File;
+use std::ops::Range;
 use std::sync::Arc;
 
 use tsloom_block::{Block, BlockFactory, BlockLayout, BlockSource, ReusableBlock};
 use tsloom_file::FileReader;
 use tsloom_io::ReadAt;
-use tsloom_model::{DeviceId, Error, ErrorKind, Result, RowPolicy, TableSchema, Value};
+use tsloom_model::{DeviceId, Error, ErrorKind, Result, RowPolicy, TableSchema};
 
+use self::pass::Current;
+use crate::by_time::ByTime;
 use crate::deletions::{Gone, SourceDeletions};
 use crate::devices::{DeviceList, list_file};
 use crate::filter::FilteredRows;
-use crate::group::GroupReader;
-use crate::plan::FilePlan;
+use crate::parallel::{self, Parallel};
 use crate::projection::Projection;
-use crate::reads::{ByteRange, FileIo};
+use crate::reads::ByteRange;
 use crate::request::SourceRows;
 use crate::rows::DeviceRows;
-use crate::sources::{FileSource, MemtableSource, OpenSource, Step};
+use crate::slices::Spans;
+use crate::sources::{FileSource, MemtableSource, OpenSource};
 use crate::window::RowWindow;
 use crate::{Order, ScanRequest, ScanStats, Source};
 
-/// Bytes of tag values that one block may repeat: a block of long tags gets fewer rows.
-const TAG_BYTES_MAX: usize = 64 << 20;
-
-/// Cells with which a block is full enough: no other device joins it. More would not stay in the fast cache of the core between
-/// being decoded and being read.
-const SHARED_CELLS_MAX: usize = 8 << 10;
-
-/// Rows of one table, ordered by device and time, in blocks that are lent one after the other.
+/// Rows of one table, ordered by device and time (or by time: [`Order`]), in blocks that are lent one after the other.
 ///
 /// A block holds rows of one device or of several; its TAG columns hold the tags of each row's device. Rows exist by their time: one whose projected fields are
 /// all null is given too. Where several sources, or chunk groups of a file, have the same time, each column gets the latest value that
@@ -59,8 +57,12 @@ pub struct TableScan<R: ReadAt = File> {
     schema: TableSchema,
     projection: Projection,
     sources: Vec<OpenSource<R>>,
-    devices: DeviceList,
+    devices: Arc<DeviceList>,
     window: RowWindow,
+    /// Rows that one pass of several gives at most.
+    pass_limit: Option<u64>,
+    row_policy: RowPolicy,
+    order: Order,
     rows: DeviceRows,
     /// Rows between `rows` and the block, when not all of them pass.
     filtered: Option<FilteredRows>,
@@ -69,22 +71,25 @@ pub struct TableScan<R: ReadAt = File> {
     /// The device of the lent block, and its id once somebody asked.
     lent_device: Option<usize>,
     lent_id: OnceCell<DeviceId>,
-    next_device: usize,
+    /// Devices that are still to be visited, from which end.
+    left: Range<usize>,
+    is_backwards: bool,
     block: ReusableBlock,
+    mode: Mode,
     keeps_devices_apart: bool,
-    is_descending: bool,
     is_lent: bool,
     is_ended: bool,
     stats: ScanStats,
 }
 
-/// A device that is being read.
-#[derive(Clone, Copy)]
-struct Current {
-    device: usize,
-    /// Bytes of its tags in a row; at least one.
-    tag_bytes: usize,
-    has_rows: bool,
+/// How rows come to the lent block.
+#[derive(Default)]
+enum Mode {
+    /// As they are read.
+    #[default]
+    ByDevice,
+    ByTime(Box<ByTime>),
+    Parallel(Box<Parallel>),
 }
 
 impl<R: ReadAt> TableScan<R> {
@@ -111,15 +116,13 @@ impl<R: ReadAt> TableScan<R> {
             let deletions = SourceDeletions::new(deletions);
             opened.push(match rows {
                 SourceRows::File(reader) => {
-                    let mut file = FileIo::new(reader);
+                    let mut source = FileSource::new(reader, deletions);
+                    let file = &mut source.file;
                     if !window.is_done() {
-                        list_file(&mut devices, index, &mut file, Some(schema.name()), filter.as_ref())
+                        list_file(&mut devices, index, file, Some(schema.name()), filter.as_ref())
                             .map_err(|error| file.reader.blame(error))?;
                     }
-                    let readers = vec![GroupReader::new(file.reader.options())];
-                    let test_count = projection.test.as_ref().map_or(0, |test| test.columns.len());
-                    let plan = FilePlan::new(projection.fields.len(), test_count, request.time, file.reader.size());
-                    OpenSource::File(Box::new(FileSource { file, plan, deletions, visited: 0, groups_pruned: 0, readers }))
+                    OpenSource::File(Box::new(source))
                 }
                 SourceRows::Memtable(snapshot) => {
                     let snapshots: Vec<_> = snapshot.device_snapshots(schema.name()).collect();
@@ -135,40 +138,49 @@ impl<R: ReadAt> TableScan<R> {
             OpenSource::File(file) => file.file.reader.blame(error),
             OpenSource::Memtable(_) => error,
         })?;
-        let is_descending = request.order == Order::Descending;
-        let mut visit = |device: usize| {
-            for entry in devices.entries(device) {
-                if let OpenSource::File(file) = &mut opened[entry.source as usize] {
-                    file.plan.add_device(entry.node);
-                }
-            }
-        };
-        if is_descending {
-            (0..devices.len()).rev().for_each(&mut visit);
+        let mut scan = Self::new(schema, projection, opened, Arc::new(devices), window, request);
+        if request.order.is_by_time() {
+            let spans = if window.is_done() { Spans::default() } else { scan.spans(0..scan.devices.len())? };
+            let held = Block::new(&scan.projection.layout);
+            scan.mode = Mode::ByTime(Box::new(ByTime::new(spans, window, held, scan.is_backwards)));
         } else {
-            (0..devices.len()).for_each(&mut visit);
+            scan.visit(0..scan.devices.len());
         }
-        let is_filtered = projection.test.is_some() || request.row_policy == RowPolicy::DropAllNull;
-        let filtered = is_filtered.then(|| FilteredRows::new(&projection, request.row_policy));
-        Ok(Self {
+        Ok(scan)
+    }
+
+    fn new(
+        schema: TableSchema,
+        projection: Projection,
+        sources: Vec<OpenSource<R>>,
+        devices: Arc<DeviceList>,
+        window: RowWindow,
+        request: &ScanRequest,
+    ) -> Self {
+        let order = request.order;
+        Self {
             schema,
+            filtered: FilteredRows::new(&projection, request.row_policy),
             projection,
-            sources: opened,
+            sources,
             devices,
             window,
-            rows: DeviceRows::new(is_descending),
-            filtered,
+            pass_limit: None,
+            row_policy: request.row_policy,
+            order,
+            rows: DeviceRows::new(order == Order::Descending),
             current: None,
             lent_device: None,
             lent_id: OnceCell::new(),
-            next_device: 0,
+            left: 0..0,
+            is_backwards: order.is_backwards(),
             block: ReusableBlock::default(),
+            mode: Mode::ByDevice,
             keeps_devices_apart: request.devices_apart,
-            is_descending,
             is_lent: false,
             is_ended: false,
             stats: ScanStats::default(),
-        })
+        }
     }
 
     /// Starts a scan over files that has no device yet: [`turn_to`](Self::turn_to) gives it one after the other.
@@ -182,27 +194,22 @@ impl<R: ReadAt> TableScan<R> {
     pub(crate) fn turn_to(&mut self, schema: TableSchema, device: DeviceList, request: &ScanRequest) -> Result<()> {
         self.projection = Projection::new(&schema, request)?;
         self.schema = schema;
-        self.devices = device;
+        self.devices = Arc::new(device);
         self.rows.forget();
-        let test_count = self.projection.test.as_ref().map_or(0, |test| test.columns.len());
-        for source in &mut self.sources {
-            if let OpenSource::File(file) = source {
-                file.plan.restart(self.projection.fields.len(), test_count, file.file.reader.size());
-                file.readers.iter_mut().for_each(GroupReader::forget);
-                file.visited = 0;
-            }
-        }
-        for entry in (0..self.devices.len()).flat_map(|device| self.devices.entries(device)) {
-            if let OpenSource::File(file) = &mut self.sources[entry.source as usize] {
-                file.plan.add_device(entry.node);
-            }
-        }
-        let is_filtered = self.projection.test.is_some() || request.row_policy == RowPolicy::DropAllNull;
-        self.filtered = is_filtered.then(|| FilteredRows::new(&self.projection, request.row_policy));
-        (self.current, self.lent_device, self.next_device) = (None, None, 0);
+        self.filtered = FilteredRows::new(&self.projection, request.row_policy);
+        self.visit(0..self.devices.len());
+        self.lent_device = None;
         self.lent_id.take();
         (self.is_lent, self.is_ended) = (false, false);
         Ok(())
+    }
+
+    pub(crate) fn window(&self) -> RowWindow {
+        self.window
+    }
+
+    pub(crate) fn is_backwards(&self) -> bool {
+        self.is_backwards
     }
 
     /// True when no more rows are wanted, whatever the devices have.
@@ -242,89 +249,55 @@ impl<R: ReadAt> TableScan<R> {
     /// Fills the next block. False when there is none.
     pub(crate) fn advance(&mut self) -> Result<bool> {
         self.is_lent = false;
+        self.lent_device = None;
+        self.lent_id.take();
         if !self.is_ended {
             self.is_ended = true;
-            self.is_lent = self.fill()?;
+            self.is_lent = self.advance_mode()?;
             self.is_ended = !self.is_lent;
+            self.stats.rows += self.lent().map_or(0, |block| block.row_count() as u64);
         }
         Ok(self.is_lent)
     }
 
-    /// The block that was filled last, if there was one.
-    pub(crate) fn lent(&self) -> Option<&Block> {
-        self.block.current().filter(|_| self.is_lent)
+    fn advance_mode(&mut self) -> Result<bool> {
+        if let Mode::Parallel(parallel) = &mut self.mode {
+            let next = parallel.advance()?;
+            self.lent_device = next.flatten();
+            return Ok(next.is_some());
+        }
+        // Taken out, so that it can be filled by the scan that has it.
+        let mut reusable = std::mem::take(&mut self.block);
+        let block = reusable.acquire(&self.projection.layout);
+        let outcome = match std::mem::take(&mut self.mode) {
+            Mode::ByTime(mut by_time) => {
+                let outcome = by_time.fill(self, block);
+                self.lent_device = None;
+                self.mode = Mode::ByTime(by_time);
+                outcome
+            }
+            Mode::ByDevice | Mode::Parallel(_) => self.fill_block(block),
+        };
+        self.block = reusable;
+        outcome
     }
 
-    /// Fills the block with the next rows. False when there are none.
-    fn fill(&mut self) -> Result<bool> {
-        let block = self.block.acquire(&self.projection.layout);
-        self.lent_device = None;
-        self.lent_id.take();
-        let mut tag_bytes_left = TAG_BYTES_MAX;
-        loop {
-            let mut current = match self.current.take() {
-                Some(current) => current,
-                None if self.window.is_done() || self.next_device == self.devices.len() => break,
-                None => {
-                    let device = self.next_device;
-                    self.next_device += 1;
-                    let place = if self.is_descending { self.devices.len() - 1 - device } else { device };
-                    self.rows.open(&self.devices, place, &mut self.sources, &self.projection, &self.window)?;
-                    if let Some(filtered) = &mut self.filtered {
-                        filtered.clear();
-                    }
-                    Current { device: place, tag_bytes: tag_bytes(&self.devices, place, &self.projection), has_rows: false }
-                }
-            };
-            let from = block.row_count();
-            // A block always takes a row, however long its tags are.
-            let fitting = (tag_bytes_left / current.tag_bytes).max(usize::from(from == 0));
-            let end = self.projection.layout.row_budget.min(from.saturating_add(fitting));
-            let mut is_at_end = false;
-            while block.row_count() < end {
-                let room = end - block.row_count();
-                let (sources, window) = (&mut self.sources, &mut self.window);
-                let step = match &mut self.filtered {
-                    None => self.rows.next(sources, &self.projection, window, block, room)?,
-                    Some(filtered) => {
-                        let row_budget = self.projection.layout.row_budget;
-                        filtered.next(&mut self.rows, sources, &self.projection, window, block, room, row_budget)?
-                    }
-                };
-                match step {
-                    Step::Rows => {}
-                    Step::Full => break,
-                    Step::End => {
-                        is_at_end = true;
-                        break;
-                    }
-                }
-            }
-            let row_count = block.row_count() - from;
-            if row_count > 0 {
-                tag_bytes_left -= (row_count * current.tag_bytes).min(tag_bytes_left);
-                self.stats.devices += u64::from(!current.has_rows);
-                current.has_rows = true;
-                fill_tags(block, row_count, &self.devices, current.device, &self.projection);
-                self.lent_device = if from == 0 { Some(current.device) } else { None };
-            }
-            if !is_at_end {
-                self.current = Some(current);
-                break;
-            }
-            let is_full = block.row_count() * self.projection.layout.columns.len() >= SHARED_CELLS_MAX;
-            if !block.is_empty() && (self.keeps_devices_apart || is_full) {
-                break;
-            }
-        }
-        self.stats.rows += block.row_count() as u64;
-        assert!(block.check(), "every column has a cell for each time");
-        Ok(!block.is_empty())
+    /// The block that was filled last, if there was one.
+    pub(crate) fn lent(&self) -> Option<&Block> {
+        let block = match &self.mode {
+            Mode::Parallel(parallel) => parallel.lent(),
+            Mode::ByDevice | Mode::ByTime(_) => self.block.current(),
+        };
+        block.filter(|_| self.is_lent)
     }
 
     /// The block that was lent last, moved out; the next one is built anew.
     pub fn take(&mut self) -> Option<Block> {
-        if std::mem::take(&mut self.is_lent) { self.block.take() } else { None }
+        match &mut self.mode {
+            _ if !std::mem::take(&mut self.is_lent) => None,
+            Mode::Parallel(parallel) => parallel.take(),
+            Mode::ByDevice | Mode::ByTime(_) => self.block.take(),
+        }
     }
 
     /// The device whose rows the block that was lent last holds; `None` when they are of several devices, which
@@ -351,7 +324,8 @@ impl<R: ReadAt> TableScan<R> {
 
     /// What the scan did so far.
     pub fn stats(&self) -> ScanStats {
-        let mut stats = ScanStats { block_builds: self.block.build_count(), ..self.stats };
+        let mut stats = self.stats;
+        stats.block_builds += self.block.build_count();
         for source in &self.sources {
             if let OpenSource::File(file) = source {
                 stats.reads += file.file.reads;
@@ -361,7 +335,30 @@ impl<R: ReadAt> TableScan<R> {
                 stats.pages_pruned += file.readers.iter().map(|reader| reader.pages_pruned).sum::<u64>();
             }
         }
+        if let Mode::Parallel(parallel) = &self.mode {
+            parallel.stats().for_each(|worker| stats.add(&worker));
+        }
         stats
+    }
+}
+
+impl<R: ReadAt + 'static> TableScan<R> {
+    /// Has so many threads read and decode: other devices each, or other times of one device when there are few. Rows and their order
+    /// stay the same; blocks may end elsewhere. At most a few blocks a thread are held. One thread, or an order by time, changes
+    /// nothing; a [`BlockFactory`] is not asked.
+    ///
+    /// To be called before the first block is asked for. The threads end with the scan.
+    ///
+    /// # Errors
+    /// Damaged or unreadable metadata; threads that cannot be started.
+    pub fn threads(mut self, threads: usize) -> Result<Self> {
+        if threads > 1 && matches!(self.mode, Mode::ByDevice) && !self.window.is_done() {
+            let wanted = self.window;
+            let tasks = parallel::tasks(&mut self, threads)?;
+            self.window = wanted;
+            self.mode = Mode::Parallel(Box::new(Parallel::start(&self, tasks, threads)?));
+        }
+        Ok(self)
     }
 }
 
@@ -379,23 +376,8 @@ impl<R: ReadAt> std::fmt::Debug for TableScan<R> {
             .field("table", &self.schema.name())
             .field("sources", &self.sources.len())
             .field("devices", &self.devices.len())
-            .field("next_device", &self.next_device)
+            .field("left", &self.left)
             .field("stats", &self.stats())
             .finish_non_exhaustive()
-    }
-}
-
-/// Bytes that the tags of a device take in each row.
-fn tag_bytes(devices: &DeviceList, device: usize, projection: &Projection) -> usize {
-    let tags = projection.tags.iter().filter_map(|column| devices.tag(device, column.tag));
-    tags.map(str::len).sum::<usize>().max(1)
-}
-
-/// Gives the last `row_count` rows the tags of their device.
-fn fill_tags(block: &mut Block, row_count: usize, devices: &DeviceList, device: usize, projection: &Projection) {
-    for column in &projection.tags {
-        let into = block.column_mut(column.column);
-        let value: Value<'_> = devices.tag(device, column.tag).into();
-        assert!(into.push_repeated(value, row_count), "a TAG column holds text");
     }
 }

@@ -1,8 +1,10 @@
 //! Opened sources: what gives rows of a device, in pieces that ascend in time.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use tsloom_block::Block;
+use tsloom_file::FileReader;
 use tsloom_io::ReadAt;
 use tsloom_memtable::{DeviceCursor, DeviceSnapshot, RowsView};
 use tsloom_model::{DataType, Error, ErrorKind, Grouped, Result};
@@ -75,7 +77,26 @@ pub(crate) enum GroupState {
     Selected,
 }
 
+impl<R: ReadAt> OpenSource<R> {
+    /// The same source for another scan of the same devices.
+    pub(crate) fn fork(&self) -> Self {
+        match self {
+            Self::File(file) => Self::File(Box::new(FileSource::new(Arc::clone(&file.file.reader), file.deletions.fork()))),
+            Self::Memtable(memtable) => {
+                let (devices, deletions) = (memtable.devices.clone(), memtable.deletions.fork());
+                Self::Memtable(MemtableSource { devices, deletions, gone: Gone::default() })
+            }
+        }
+    }
+}
+
 impl<R: ReadAt> FileSource<R> {
+    pub(crate) fn new(reader: Arc<FileReader<R>>, deletions: SourceDeletions) -> Self {
+        let readers = vec![GroupReader::new(reader.options())];
+        let (file, plan) = (FileIo::new(reader), FilePlan::new());
+        Self { file, plan, deletions, visited: 0, groups_pruned: 0, readers }
+    }
+
     /// The groups of the next device of the plan.
     pub(crate) fn next_device(&mut self, fields: &[FieldColumn]) -> Result<Range<usize>> {
         let device = self.visited;

@@ -15,8 +15,21 @@ pub struct ScanStats {
     pub pages_pruned: u64,
     /// Chunk groups passed over because the statistics of their values rule them out.
     pub groups_pruned: u64,
-    /// Devices that gave a row.
+    /// Devices that gave a row; one that was read in several passes (slices of time) is counted in each.
     pub devices: u64,
     /// Rows given.
     pub rows: u64,
+}
+
+impl ScanStats {
+    /// Adds what a worker did; its rows are counted where they are given.
+    pub(crate) fn add(&mut self, worker: &Self) {
+        self.block_builds += worker.block_builds;
+        self.reads += worker.reads;
+        self.bytes_read += worker.bytes_read;
+        self.pages_decoded += worker.pages_decoded;
+        self.pages_pruned += worker.pages_pruned;
+        self.groups_pruned += worker.groups_pruned;
+        self.devices += worker.devices;
+    }
 }

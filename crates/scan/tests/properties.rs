@@ -17,13 +17,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(3_000))]
 
     #[test]
-    fn a_file_gives_what_a_naive_reader_gives(which in any::<prop::sample::Index>(), seed in any::<u64>(), takes in any::<bool>()) {
+    fn a_file_gives_what_a_naive_reader_gives(which in any::<prop::sample::Index>(), seed in any::<u64>(), takes in any::<bool>(), threads in 1_usize..4) {
         let (table, mut random) = (&tables()[which.index(tables().len())], Random::new(seed));
         let request = some_request(&mut random, table);
         let deletions = if random.one_in(2) { some_deletions(&mut random, table) } else { Vec::new() };
         let expected = naive(&table.schema, &delete(&table.schema, &table.rows, &deletions), &request);
         let source = Source::file(Arc::clone(&table.reader)).without(deletions);
-        check_scan(&table.schema, vec![source], &request, &expected, takes);
+        check_scan(&table.schema, vec![source], &request, &expected, takes, threads);
     }
 }
 
@@ -51,7 +51,7 @@ proptest! {
         let request = some_request(&mut random, table);
         let merged = overlay(&table.schema, layers.iter().map(Vec::as_slice));
         let expected = naive(&table.schema, &merged, &request);
-        check_scan(&table.schema, sources, &request, &expected, false);
+        check_scan(&table.schema, sources, &request, &expected, false, 1 + random.below(3));
     }
 }
 
@@ -64,7 +64,7 @@ fn offset_and_limit_are_what_skip_and_take_are() {
             for time in [TimeRange::ALL, TimeRange { start: 1_015, end: 6_500 }] {
                 let request = ScanRequest { time, ..ScanRequest::new().offset(offset).limit(limit).columns(["i"]) };
                 let expected = naive(&table.schema, &table.rows, &request);
-                check_scan(&table.schema, vec![Source::file(Arc::clone(&table.reader))], &request, &expected, false);
+                check_scan(&table.schema, vec![Source::file(Arc::clone(&table.reader))], &request, &expected, false, 1);
             }
         }
     }

@@ -80,7 +80,7 @@ pub fn value_of(cell: &Cell, data_type: DataType) -> Value<'_> {
     }
 }
 
-/// Filter, then turn round, then skip, then take, on all rows.
+/// Filter, then put in order, then skip, then take, on all rows.
 pub fn naive(schema: &TableSchema, rows: &[Row], request: &ScanRequest) -> Vec<Row> {
     let filter = request.filter.as_ref().map(|filter| filter.resolve(schema).unwrap());
     let values = request.values.as_ref().map(|values| values.resolve(schema).unwrap());
@@ -88,10 +88,15 @@ pub fn naive(schema: &TableSchema, rows: &[Row], request: &ScanRequest) -> Vec<R
         Some(names) => names.iter().map(|name| schema.column_index(name).unwrap()).collect(),
         None => (0..schema.columns().len()).collect(),
     };
-    let forward = rows.iter();
-    let ordered: Box<dyn Iterator<Item = &Row>> =
-        if request.order == Order::Descending { Box::new(forward.rev()) } else { Box::new(forward) };
+    let mut ordered: Vec<&Row> = rows.iter().collect();
+    if matches!(request.order, Order::ByTime | Order::ByTimeDescending) {
+        ordered.sort_by_key(|row| row.time);
+    }
+    if matches!(request.order, Order::Descending | Order::ByTimeDescending) {
+        ordered.reverse();
+    }
     ordered
+        .into_iter()
         .filter(|row| request.time.contains(row.time))
         .filter(|row| filter.as_ref().is_none_or(|filter| filter.matches(&device_of(schema, row))))
         .filter(|row| {
@@ -137,8 +142,16 @@ pub fn delete(schema: &TableSchema, rows: &[Row], deletions: &[Deletion]) -> Vec
 }
 
 /// Scans, keeping every block or reusing the one there is, and checks what must hold of the blocks.
-pub fn check_scan(schema: &TableSchema, sources: Vec<Source<Vec<u8>>>, request: &ScanRequest, expected: &[Row], takes: bool) {
-    let mut scan = TableScan::open(schema.clone(), sources, request).unwrap();
+pub fn check_scan(
+    schema: &TableSchema,
+    sources: Vec<Source<Vec<u8>>>,
+    request: &ScanRequest,
+    expected: &[Row],
+    takes: bool,
+    threads: usize,
+) {
+    let scan = TableScan::open(schema.clone(), sources, request).unwrap();
+    let mut scan = if threads > 1 { scan.threads(threads).unwrap() } else { scan };
     let mut rows = Vec::new();
     let mut blocks = 0;
     loop {
@@ -155,7 +168,7 @@ pub fn check_scan(schema: &TableSchema, sources: Vec<Source<Vec<u8>>>, request: 
         assert!((1..=request.row_budget.max(1)).contains(&block.row_count()));
         rows.extend(rows_of(block));
         let Some(device) = scan.device() else {
-            assert!(!request.devices_apart);
+            assert!(!request.devices_apart || matches!(request.order, Order::ByTime | Order::ByTimeDescending));
             continue;
         };
         let last = rows.last().unwrap();
@@ -167,11 +180,13 @@ pub fn check_scan(schema: &TableSchema, sources: Vec<Source<Vec<u8>>>, request: 
             }
         }
     }
-    assert_eq!(rows, expected, "{request:?}");
+    assert_eq!(rows, expected, "{request:?} by {threads} threads");
     let stats = scan.stats();
     assert_eq!(stats.rows, expected.len() as u64);
     assert!(request.prune || request.values.is_none() || stats.groups_pruned == 0);
-    if takes {
+    if threads > 1 {
+        assert!(scan.next_block().unwrap().is_none(), "the end stays the end");
+    } else if takes {
         assert!(
             (blocks..=blocks + 1).contains(&stats.block_builds),
             "one for each that was taken, and the one that stayed empty"

@@ -88,9 +88,13 @@ pub fn some_request(random: &mut Random, table: &Table) -> ScanRequest {
     if random.below(2) > 0 {
         request = request.limit(random.below(table.rows.len() + 2) as u64 / (1 + random.below(10) as u64));
     }
-    if random.below(3) == 0 {
-        request = request.order(Order::Descending);
-    }
+    request = request.order(*random.pick(&[
+        Order::Ascending,
+        Order::Ascending,
+        Order::Descending,
+        Order::ByTime,
+        Order::ByTimeDescending,
+    ]));
     request = request.devices_apart(random.below(2) > 0);
     request.row_budget(*random.pick(&[0, 1, 2, 7, 20, 64, 100, 10_000]))
 }
