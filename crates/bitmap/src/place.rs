@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A step looks at one word of bits: all rows present is one copy, none is one fill, and mixed words go by groups of eight rows:
-//! the byte of a group says, through [`SOURCES`], which packed value each row takes. With AVX2 that is one shuffle.
+//! the byte of a group says, through a table of sources, which packed value each row takes. With AVX2 that is one shuffle.
 
 use bytemuck::Pod;
 

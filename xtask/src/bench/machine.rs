@@ -11,6 +11,8 @@ use serde::Serialize;
 
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Machine {
+    /// Year, month and day in UTC.
+    date: String,
     cpu: String,
     core_count: usize,
     /// Of operations that wait for each other, one a cycle: what the clock was while this ran.
@@ -32,6 +34,7 @@ impl Machine {
         let model = cpu_info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ").map(|(_, name)| name));
         let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
         Ok(Machine {
+            date: output_of("date", &["-u", "+%F"]),
             cpu: model.unwrap_or("unknown").to_owned(),
             core_count: std::thread::available_parallelism().map_or(1, usize::from),
             clock_ghz: clock_ghz(),
