@@ -97,11 +97,11 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario::new("memtable/rows/64", "row", lists::row_by_row).params(ROWS).op_count(4_096).beside(BARE, bare::row_by_row),
     Scenario::new("memtable/feed/1Mx10", "page of all columns", |params| reading::feed(params, Nulls::None))
         .params(READ)
-        .op_count(2_048)
+        .op_count(1_954)
         .beside("flat arrays", |params| reading::feed_flat(params, Nulls::None)),
     Scenario::new("memtable/feed_nulls/1Mx10", "page of all columns", |params| reading::feed(params, Nulls::Eighth))
         .params(READ)
-        .op_count(2_048)
+        .op_count(1_954)
         .beside("flat arrays", |params| reading::feed_flat(params, Nulls::Eighth)),
     Scenario::new("memtable/sort/late/1M", "list", |params| reading::sort(params, Order::Late))
         .params(SORT)
