@@ -9,6 +9,7 @@ use crate::convert::ConvertArgs;
 use crate::count::CountArgs;
 use crate::encode::EncodeArgs;
 use crate::export::ExportArgs;
+use crate::input::records::RecordForm;
 use crate::ls::LsArgs;
 use crate::merge::MergeArgs;
 use crate::meta::MetaArgs;
@@ -54,7 +55,7 @@ pub(crate) enum Verb {
     Cat(CatArgs),
     /// Rows into files
     Export(ExportArgs),
-    /// CSV into a new TsFile or into a store
+    /// CSV or TSV into a new TsFile or into a store
     Import(Box<ImportArgs>),
     /// A TsFile again, in other encodings and compressions
     Convert(ConvertArgs),
@@ -86,9 +87,13 @@ Examples:
   tsloom import wind.csv --store lab.tsloom --ack
   zcat wind.csv.gz | tsloom import - --out wind.tsfile --table wind")]
 pub(crate) struct ImportArgs {
-    /// A CSV file with a header, or - for standard input
+    /// A CSV or TSV file with a header, or - for standard input
     #[arg(value_name = "IN.csv")]
     pub(crate) input: PathBuf,
+
+    /// What the input is [default: tsv where the name ends so, else csv]
+    #[arg(short, long, value_enum, value_name = "FORM")]
+    pub(crate) format: Option<RecordForm>,
 
     #[command(flatten)]
     pub(crate) target: Target,

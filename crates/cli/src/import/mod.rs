@@ -1,4 +1,4 @@
-//! `tsloom import`: a CSV into a new TsFile or into a store.
+//! `tsloom import`: a CSV or TSV into a new TsFile or into a store.
 
 mod last_rows;
 mod to_file;
@@ -20,7 +20,7 @@ use crate::input::source::{Input, Settings};
 /// Does what `args` ask for; with `is_verbose`, says afterwards what that was.
 pub(crate) fn run(args: &ImportArgs, is_verbose: bool) -> Outcome {
     let started = Instant::now();
-    let input = Input::open(&args.input)?;
+    let input = Input::open(&args.input, args.format)?;
     let table = args.table.clone().unwrap_or_else(|| input.default_table().to_owned());
     let done = match (&args.target.out, &args.target.store) {
         (Some(path), _) => to_file::run(args, input, &table, path)?,

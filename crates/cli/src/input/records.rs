@@ -1,12 +1,15 @@
-//! RFC 4180 records from any reader, and which cells were quoted.
+//! Records of CSV (RFC 4180) and of TSV from any reader, and which cells were quoted.
 //!
 //! The `csv` crate does not tell `""` from nothing, and here one is the empty text and the other is null; so this
 //! reads by itself, and is compared with that crate in its tests. Beyond the RFC: lines end in LF or CRLF, empty lines
 //! are passed over, a byte order mark is dropped, and a quote inside an unquoted cell is an ordinary character. A text
-//! after a closing quote is an error.
+//! after a closing quote is an error. In TSV nothing is quoted: tabs, line ends and backslashes of texts are written `\t`, `\n`,
+//! `\r` and `\\`, as this command prints them.
 
 use std::fmt;
 use std::io::{self, Read};
+
+use clap::ValueEnum;
 
 /// A record longer than this, a byte more for each cell, is a quote that nobody closed, not a row.
 const RECORD_SIZE_MAX: usize = 16 << 20;
@@ -116,9 +119,19 @@ impl fmt::Display for RecordError {
     }
 }
 
+/// How cells are kept apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RecordForm {
+    /// Commas between cells, quotes around those that need them
+    Csv,
+    /// Tabs between cells; in texts \t, \n, \r and \\ for tabs, line ends and backslashes
+    Tsv,
+}
+
 /// Reads records one after the other.
 pub(crate) struct Records<R> {
     source: R,
+    form: RecordForm,
     buffer: Box<[u8]>,
     start: usize,
     end: usize,
@@ -126,9 +139,14 @@ pub(crate) struct Records<R> {
 }
 
 impl<R: Read> Records<R> {
-    /// Reads from `source`, from its first byte on.
+    /// Reads CSV from `source`, from its first byte on.
     pub(crate) fn new(source: R) -> Self {
-        Self { source, buffer: vec![0; BUFFER_SIZE].into_boxed_slice(), start: 0, end: 0, line: 1 }
+        Self::of(RecordForm::Csv, source)
+    }
+
+    /// Reads records of a form.
+    pub(crate) fn of(form: RecordForm, source: R) -> Self {
+        Self { source, form, buffer: vec![0; BUFFER_SIZE].into_boxed_slice(), start: 0, end: 0, line: 1 }
     }
 
     /// Puts the next record into `record`; `false` at the end.
@@ -151,7 +169,7 @@ impl<R: Read> Records<R> {
 
     /// Reads one cell and what ends it; `true` when the record goes on after it.
     fn read_cell(&mut self, record: &mut Record) -> Result<bool, RecordError> {
-        if self.peek()? == Some(b'"') {
+        if self.form == RecordForm::Csv && self.peek()? == Some(b'"') {
             self.start += 1;
             self.read_quoted(record)
         } else {
@@ -161,10 +179,14 @@ impl<R: Read> Records<R> {
 
     fn read_unquoted(&mut self, record: &mut Record) -> Result<bool, RecordError> {
         let cell_start = record.bytes.len();
+        let between = match self.form {
+            RecordForm::Csv => b',',
+            RecordForm::Tsv => b'\t',
+        };
         loop {
-            let stop = self.copy_until(record, |byte| byte == b',' || byte == b'\n')?;
+            let stop = self.copy_until(record, |byte| byte == between || byte == b'\n')?;
             match stop {
-                Some(b',') => {}
+                Some(stop) if stop == between => {}
                 Some(_) => {
                     self.line += 1;
                     if record.bytes.len() > cell_start && record.bytes.last() == Some(&b'\r') {
@@ -174,8 +196,11 @@ impl<R: Read> Records<R> {
                 None if self.peek()?.is_some() => continue,
                 None => {}
             }
+            if self.form == RecordForm::Tsv {
+                unescape(&mut record.bytes, cell_start);
+            }
             record.end_cell(false);
-            return Ok(stop == Some(b','));
+            return Ok(stop == Some(between));
         }
     }
 
@@ -277,6 +302,27 @@ impl<R: Read> Records<R> {
     }
 }
 
+/// Puts tabs, line ends and backslashes in place of what stands for them from `start` on. `\N` alone is null, and stays.
+fn unescape(bytes: &mut Vec<u8>, start: usize) {
+    if bytes[start..] == *b"\\N" || !bytes[start..].contains(&b'\\') {
+        return;
+    }
+    let (mut from, mut to) = (start, start);
+    while from < bytes.len() {
+        let escaped = match bytes[from..] {
+            [b'\\', b't', ..] => Some(b'\t'),
+            [b'\\', b'n', ..] => Some(b'\n'),
+            [b'\\', b'r', ..] => Some(b'\r'),
+            [b'\\', b'\\', ..] => Some(b'\\'),
+            _ => None,
+        };
+        bytes[to] = escaped.unwrap_or(bytes[from]);
+        from += if escaped.is_some() { 2 } else { 1 };
+        to += 1;
+    }
+    bytes.truncate(to);
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -293,6 +339,17 @@ mod tests {
             self.0 = &self.0[count..];
             Ok(count)
         }
+    }
+
+    #[test]
+    fn tsv_has_no_quotes_but_escapes() {
+        let text = "a\tb\r\n\"x\"\t1,5\n\n\\N\t\\\\N\\t\\q\\";
+        let mut records = Records::of(RecordForm::Tsv, Drip(text.as_bytes()));
+        let (mut record, mut found) = (Record::default(), Vec::new());
+        while records.read(&mut record).unwrap() {
+            found.push(record.iter().map(|cell| String::from_utf8_lossy(cell.text).into_owned()).collect::<Vec<_>>());
+        }
+        assert_eq!(found, [["a", "b"], ["\"x\"", "1,5"], ["\\N", "\\N\t\\q\\"]]);
     }
 
     /// `line: cell|"quoted"` for each record, `line! error` for each error.

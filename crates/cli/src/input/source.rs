@@ -9,7 +9,7 @@ use tsloom::TableSchema;
 use super::cell::Nulls;
 use super::infer::Guesses;
 use super::plan::{Header, Plan, Told};
-use super::records::{Record, RecordError, Records};
+use super::records::{Record, RecordError, RecordForm, Records};
 use super::rows::{self, Rows, Sample};
 use crate::args::OnError;
 use crate::failure::{Failure, Outcome};
@@ -31,12 +31,13 @@ pub(crate) struct Settings<'a> {
     pub(crate) on_error: OnError,
 }
 
-/// A CSV that was opened; its header is not read yet.
+/// A CSV or TSV that was opened; its header is not read yet.
 pub(crate) struct Input {
     name: String,
     default_table: String,
     /// How to read it from the start again, when that can be.
     again: Option<Again>,
+    form: RecordForm,
     records: Records<Box<dyn Read>>,
 }
 
@@ -59,11 +60,13 @@ impl Again {
 }
 
 impl Input {
-    /// Opens a file, or standard input for `-`.
-    pub(crate) fn open(path: &Path) -> Outcome<Self> {
+    /// Opens a file, or standard input for `-`. Unless told, what ends in `.tsv` is TSV, and all else CSV.
+    pub(crate) fn open(path: &Path, form: Option<RecordForm>) -> Outcome<Self> {
+        let is_tsv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tsv"));
+        let form = form.unwrap_or(if is_tsv { RecordForm::Tsv } else { RecordForm::Csv });
         if path.as_os_str() == "-" {
-            let records = Records::new(Box::new(io::stdin()) as Box<dyn Read>);
-            return Ok(Self { name: "stdin".to_owned(), default_table: "data".to_owned(), again: None, records });
+            let records = Records::of(form, Box::new(io::stdin()) as Box<dyn Read>);
+            return Ok(Self { name: "stdin".to_owned(), default_table: "data".to_owned(), again: None, form, records });
         }
         let name = path.display().to_string();
         let unreadable = |error: io::Error| Failure::unreadable(format_args!("{name}: {error}"));
@@ -75,14 +78,14 @@ impl Input {
         let again = if kind.is_file() { Some(Again::File(file.try_clone().map_err(unreadable)?)) } else { None };
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase());
         let default_table = stem.filter(|_| again.is_some()).unwrap_or_else(|| "data".to_owned());
-        Ok(Self { name, default_table, again, records: Records::new(Box::new(file) as Box<dyn Read>) })
+        Ok(Self { name, default_table, again, form, records: Records::of(form, Box::new(file) as Box<dyn Read>) })
     }
 
     /// A CSV that is in memory.
     pub(crate) fn of_bytes(table: &str, bytes: &'static [u8]) -> Self {
         let records = Records::new(Box::new(bytes) as Box<dyn Read>);
         let name = format!("{table}.csv");
-        Self { name, default_table: table.to_owned(), again: Some(Again::Bytes(bytes)), records }
+        Self { name, default_table: table.to_owned(), again: Some(Again::Bytes(bytes)), form: RecordForm::Csv, records }
     }
 
     /// The name of the table unless another is told.
@@ -129,7 +132,7 @@ impl Input {
             }
         }
         let source = again.reopen().map_err(|error| rows::fatal(&self.name, &RecordError::Io(error)))?;
-        self.records = Records::new(source);
+        self.records = Records::of(self.form, source);
         // The header was read before; it is passed over now.
         self.records.read(&mut record).map_err(|error| rows::fatal(&self.name, &error))?;
         Ok(Vec::new())

@@ -164,3 +164,22 @@ fn verbose_says_what_was_done() {
     let ended = lab.run("-v import in.csv --out out.tsfile");
     assert!(ended.stderr.starts_with("2 rows of in.csv to out.tsfile: 2 devices, "), "{}", ended.stderr);
 }
+
+/// What `cat` prints as TSV is read back, with tabs and line ends in texts; a complaint names line and column.
+#[test]
+fn tsv_is_read_as_it_is_printed() {
+    let csv = "time,site,v,note\n1,a,0.5,\"x\ty\"\n2,a,1.5,\"two\nlines, \"\"quoted\"\"\"\n3,b,2.5,back\\slash\n";
+    let lab = Lab::new().with("in.csv", csv).with("bad.tsv", "time\tsite\tv\n1\ta\t0.5\n2\ta\tlow\n3\ta\n");
+    lab.good("import in.csv --out in.tsfile");
+    let printed = lab.good("cat in.tsfile -f tsv");
+    std::fs::write(lab.path("again.tsv"), &printed).unwrap();
+    lab.good("import again.tsv --out again.tsfile --table in");
+    assert_eq!(lab.good("cat again.tsfile -f ndjson"), lab.good("cat in.tsfile -f ndjson"));
+    let piped = lab.pipe("import - -f tsv --out piped.tsfile --table in", &printed);
+    assert_eq!((piped.status, piped.stderr.as_str()), (0, ""));
+    assert_eq!(lab.good("cat piped.tsfile -f ndjson"), lab.good("cat in.tsfile -f ndjson"));
+    let line = lab.refused(2, "import bad.tsv --out bad.tsfile --type v=DOUBLE");
+    assert!(line.starts_with("bad.tsv:3: column v"), "{line}");
+    let line = lab.refused(2, "import bad.tsv --out bad.tsfile");
+    assert!(line.starts_with("bad.tsv:4: "), "{line}");
+}
