@@ -38,7 +38,7 @@ pub use tsloom_tablet as tablet;
 pub use tsloom_wal as wal;
 
 pub use tsloom_block::Block;
-pub use tsloom_file::{FileReader, FileWriter, WriterOptions};
+pub use tsloom_file::{EncodingChoice, FileReader, FileWriter, WriterOptions};
 pub use tsloom_model::{DataType, DeviceSchema, Error, ErrorKind, Result, TableSchema, TimeRange, Value, tag};
 pub use tsloom_scan::{DeviceScan, ScanRequest, TableScan};
 pub use tsloom_store::{Durability, Store, StoreOptions};
