@@ -1,5 +1,4 @@
 //! Encodings that do not keep every value: the schema warns before, and the summary counts after.
-#![expect(clippy::unwrap_used, reason = "what should be taken and is not is a failed test")]
 
 use tsloom_file::{FileWriter, WriterOptions};
 use tsloom_model::{ColumnSchema, ColumnView, DataType, DeviceId, DeviceSchema, Encoding, TableSchema, ValuesRef};
