@@ -7,7 +7,7 @@
 //! - `cargo xtask alloc-report`: requests and bytes per operation, against `budgets.toml`;
 //! - `cargo xtask bench`: ours, a memory copy of the same bytes and the peers, in turn.
 //!
-//! So a scenario cannot exist in one and not in the others. [`data`] has the rules by which input is made, the same
+//! So a scenario cannot exist in one and not in the others. [`data`] has the input, made by rules that are the same
 //! in every language. How to add a scenario: `docs/benchmarks.md`.
 //!
 //! What it is not: the engine's tests. A case checks its result once, when it is set up, and is then only repeated.
@@ -20,6 +20,7 @@ pub mod clock;
 pub mod data;
 pub mod files;
 pub mod registry;
+mod rules;
 mod scenarios;
 
 pub use registry::{Case, Params, Scenario, Upstream};

@@ -25,8 +25,8 @@ pub struct Scenario {
     pub is_threaded: bool,
     /// What is known of the same work elsewhere.
     pub upstream: Option<Upstream>,
-    /// The case of the C++ peer that does the same work.
-    pub cpp_case: Option<&'static str>,
+    /// Peers that do the same work, and what each calls it. A peer may stand here twice, with two ways to do it.
+    pub peers: &'static [(&'static str, &'static str)],
     setup: Setup,
     beside: Option<(&'static str, Setup)>,
 }
@@ -56,7 +56,7 @@ pub struct Figures {
 impl Scenario {
     /// A single-threaded scenario without parameters; the other methods add what is special about it.
     pub const fn new(name: &'static str, op: &'static str, setup: Setup) -> Self {
-        Scenario { name, op, params: &[], op_count: 64, is_threaded: false, upstream: None, cpp_case: None, setup, beside: None }
+        Scenario { name, op, params: &[], op_count: 64, is_threaded: false, upstream: None, peers: &[], setup, beside: None }
     }
 
     /// Parameters that `--set` can change.
@@ -79,9 +79,9 @@ impl Scenario {
         Scenario { upstream: Some(upstream), ..self }
     }
 
-    /// The peer's name for the same work.
-    pub const fn cpp_case(self, case: &'static str) -> Self {
-        Scenario { cpp_case: Some(case), ..self }
+    /// Peers (as `--peers` names them) that do the same work at the default parameters, with their names for it.
+    pub const fn peers(self, peers: &'static [(&'static str, &'static str)]) -> Self {
+        Scenario { peers, ..self }
     }
 
     /// Work of our own that this is held against, and what it is: the same copies without any structure, say.

@@ -11,7 +11,7 @@ mod side;
 mod stats;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,9 @@ pub(crate) struct Bench {
     /// Peers to run beside
     #[arg(long, value_enum, value_delimiter = ',')]
     peers: Vec<Peer>,
+    /// The TsFile library for the peer `java`, with all that it needs
+    #[arg(long, value_name = "JAR")]
+    java_jar: Option<PathBuf>,
     /// Install and build the peers, then stop (unless something else is asked for)
     #[arg(long)]
     setup_peers: bool,
@@ -57,7 +60,9 @@ struct Listed {
     name: String,
     op: String,
     params: String,
-    cpp_case: Option<String>,
+    is_default: bool,
+    /// Peers and their names for the same work.
+    peers: Vec<(String, String)>,
     beside: Option<String>,
 }
 
@@ -82,6 +87,7 @@ struct Row {
     /// Other work of our own that it is held against.
     beside: Option<BesideRow>,
     peers: Vec<PeerRow>,
+    not_run: Vec<NotRun>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -98,12 +104,22 @@ struct BesideRow {
 #[derive(Clone, Debug, Serialize)]
 struct PeerRow {
     peer: &'static str,
+    /// What the peer calls the work.
+    case: String,
     ns: f64,
     cpu_ns: f64,
     /// The peer's time by ours: above 1 we are faster. Void when the checksums differ.
     ratio: Option<f64>,
     ratio_quartiles: Option<[f64; 2]>,
     checksum_equal: bool,
+}
+
+/// A peer that was asked for and has the same work, but cannot do it here.
+#[derive(Clone, Debug, Serialize)]
+struct NotRun {
+    peer: &'static str,
+    case: String,
+    why: &'static str,
 }
 
 #[derive(Serialize)]
@@ -126,7 +142,7 @@ impl Bench {
         let mut rows = Vec::new();
         for listed in settings.list(self.filter.as_deref())? {
             eprintln!("bench: {} {}", listed.name, listed.params);
-            rows.push(settings.compare(&listed, &self.peers, &data)?);
+            rows.push(settings.compare(&listed, &data)?);
         }
         let machine = Machine::examine(&data)?;
         let document = Document { machine: &machine, scenarios: &rows };
@@ -155,6 +171,8 @@ struct Settings {
     rounds: u64,
     worker_arguments: Vec<String>,
     set: Vec<String>,
+    peers: Vec<Peer>,
+    java_jar: Option<PathBuf>,
 }
 
 impl Settings {
@@ -163,6 +181,8 @@ impl Settings {
             rounds: bench.rounds.max(1),
             worker_arguments: vec!["--batch-ms".to_owned(), bench.batch_ms.to_string()],
             set: Vec::new(),
+            peers: bench.peers.clone(),
+            java_jar: bench.java_jar.clone(),
         };
         for pair in &bench.set {
             let (name, value) = pair.split_once('=').ok_or_else(|| format!("--set {pair}: expected NAME=VALUE"))?;
@@ -190,18 +210,22 @@ impl Settings {
         Ok(root::json_of::<Output>(command)?.scenarios)
     }
 
-    fn compare(&self, listed: &Listed, peers: &[Peer], data: &std::path::Path) -> Result<Row, String> {
+    fn compare(&self, listed: &Listed, data: &Path) -> Result<Row, String> {
         let mut worker = root::benches_program("bench-worker");
         worker.args(["--scenario", &listed.name]).args(&self.worker_arguments).args(&self.set);
         let mut ours = Side::start(worker)?;
         // Our side writes the files that all sides read, so its first batch comes before the others start.
         ours.ask("round")?;
-        let mut others = Vec::new();
-        for peer in peers {
-            if let Some(command) = peer.command(listed, data)? {
+        let (mut others, mut not_run) = (Vec::new(), Vec::new());
+        for (peer, case) in self.peers_of(listed) {
+            if !listed.is_default {
+                not_run.push(NotRun { peer: peer.name(), case, why: "peers know the default parameters only" });
+            } else if let Some(command) = peer.command(&case, data, self.java_jar.as_deref())? {
                 let mut side = Side::start(command)?;
                 side.ask("round")?;
-                others.push((peer.name(), side, Vec::new()));
+                others.push((peer, case, side, Vec::new()));
+            } else {
+                not_run.push(NotRun { peer: peer.name(), case, why: "no jar given" });
             }
         }
 
@@ -212,17 +236,25 @@ impl Settings {
             if listed.beside.is_some() {
                 beside.push(ours.ask("beside")?);
             }
-            for (_, side, batches) in &mut others {
+            for (_, _, side, batches) in &mut others {
                 batches.push(side.ask("round")?);
             }
         }
-        let peers = others.iter().map(|(name, _, batches)| PeerRow::new(name, batches, &our_batches)).collect();
-        Ok(Row::new(listed, &our_batches, &copies, &beside, peers))
+        let peers = others.into_iter().map(|(peer, case, _, batches)| PeerRow::new(peer, case, &batches, &our_batches)).collect();
+        Ok(Row { peers, not_run, ..Row::new(listed, &our_batches, &copies, &beside) })
+    }
+
+    /// The peers that were asked for and do this work, in the order of the command line, with their names for it.
+    fn peers_of(&self, listed: &Listed) -> Vec<(Peer, String)> {
+        let cases_of = |peer: Peer| {
+            listed.peers.iter().filter(move |(name, _)| name == peer.name()).map(move |(_, case)| (peer, case.clone()))
+        };
+        self.peers.iter().copied().flat_map(cases_of).collect()
     }
 }
 
 impl Row {
-    fn new(listed: &Listed, ours: &[Batch], copies: &[Batch], beside: &[Batch], peers: Vec<PeerRow>) -> Self {
+    fn new(listed: &Listed, ours: &[Batch], copies: &[Batch], beside: &[Batch]) -> Self {
         let spread = Spread::of(ours.iter().map(Batch::ns_per_op));
         let best_of = |batches: &[Batch], ns: fn(&Batch) -> f64| batches.iter().map(ns).fold(f64::INFINITY, f64::min);
         Row {
@@ -244,7 +276,8 @@ impl Row {
                 ratio: cpu_ratio(ours, beside),
                 best_ratio: best_of(ours, Batch::cpu_ns_per_op) / best_of(beside, Batch::cpu_ns_per_op),
             }),
-            peers,
+            peers: Vec::new(),
+            not_run: Vec::new(),
         }
     }
 }
@@ -254,11 +287,12 @@ fn cpu_ratio(ours: &[Batch], others: &[Batch]) -> Spread {
 }
 
 impl PeerRow {
-    fn new(peer: &'static str, batches: &[Batch], ours: &[Batch]) -> Self {
+    fn new(peer: Peer, case: String, batches: &[Batch], ours: &[Batch]) -> Self {
         let ratio = Spread::of(batches.iter().zip(ours).map(|(peer, ours)| peer.ns_per_op() / ours.ns_per_op()));
         let checksum_equal = batches.iter().zip(ours).all(|(peer, ours)| peer.checksum == ours.checksum);
         PeerRow {
-            peer,
+            peer: peer.name(),
+            case,
             ns: Spread::of(batches.iter().map(Batch::ns_per_op)).median,
             cpu_ns: Spread::of(batches.iter().map(Batch::cpu_ns_per_op)).median,
             ratio: checksum_equal.then_some(ratio.median),
@@ -308,14 +342,20 @@ fn table(machine: &Machine, rows: &[Row]) -> String {
             "-".to_owned(),
             "-".to_owned(),
         ];
-        if row.peers.is_empty() {
+        if row.peers.is_empty() && row.not_run.is_empty() {
             table.row(cells);
             continue;
         }
         for peer in &row.peers {
-            cells[13] = peer.peer.to_owned();
+            cells[13] = format!("{} {}", peer.peer, peer.case);
             cells[14] = short(peer.ns);
             cells[15] = peer.ratio.map_or_else(|| "void".to_owned(), |ratio| format!("{ratio:.2}"));
+            table.row(cells.clone());
+        }
+        for peer in &row.not_run {
+            cells[13] = format!("{} {}", peer.peer, peer.case);
+            cells[14] = "-".to_owned();
+            cells[15] = format!("not run: {}", peer.why);
             table.row(cells.clone());
         }
     }

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use tsloom_benches::{Params, Scenario, arguments::Selection, clock, registry};
+use tsloom_benches::{Case, Params, Scenario, arguments::Selection, clock, registry};
 
 #[derive(Parser)]
 struct Cli {
@@ -36,6 +36,9 @@ struct Cli {
     /// Operations before the first batch, besides those that find the size of a batch
     #[arg(long, default_value_t = 1)]
     warmup_iterations: u64,
+    /// Warm up, do one more operation, and end: for tools that count what an operation does
+    #[arg(long)]
+    once: bool,
     #[command(flatten)]
     selection: Selection,
 }
@@ -52,17 +55,23 @@ fn main() -> ExitCode {
     }
 }
 
-/// `{"scenarios": [{"name", "op", "params", "cpp_case", "beside"}]}`, so that the caller knows what there is to run.
+/// `{"scenarios": [{"name", "op", "params", "is_default", "peers", "beside"}]}`, so that the caller knows what there is to run.
 fn list(selection: &Selection) -> registry::Result<()> {
     let line = |(scenario, params): (Scenario, Params)| {
         serde_json::json!({
-            "name": scenario.name, "op": scenario.op, "params": params.to_string(), "cpp_case": scenario.cpp_case,
-            "beside": scenario.what_is_beside(),
+            "name": scenario.name, "op": scenario.op, "params": params.to_string(),
+            "is_default": params.values() == scenario.params, "peers": scenario.peers, "beside": scenario.what_is_beside(),
         })
     };
     let scenarios: Vec<_> = selection.select()?.into_iter().map(line).collect();
     println!("{}", serde_json::json!({ "scenarios": scenarios }));
     Ok(())
+}
+
+/// One operation, under a name that `cargo xtask instructions` can find in a profile.
+#[inline(never)]
+fn counted_operation(case: &mut Case) -> registry::Result<u64> {
+    std::hint::black_box(case.run())
 }
 
 fn serve(cli: &Cli) -> registry::Result<()> {
@@ -76,6 +85,10 @@ fn serve(cli: &Cli) -> registry::Result<()> {
     let mut copy = clock::copy_case(case.payload_size);
     for _ in 0..cli.warmup_iterations {
         case.run()?;
+    }
+    if cli.once {
+        counted_operation(&mut case)?;
+        return Ok(());
     }
     let batch = Duration::from_millis(cli.batch_ms);
     let case_count = match cli.iterations {

@@ -11,15 +11,16 @@ use crate::files::{data_folder, w1_columns, w1_schema};
 use crate::registry::{Case, Params, Result, Scenario};
 
 pub(super) const SCENARIOS: &[Scenario] = &[
-    Scenario::new("file/write/w1", "file", write_w1).params(PARAMS).op_count(1).cpp_case("w1"),
+    Scenario::new("file/write/w1", "file", write_w1).params(PARAMS).op_count(1).peers(PEERS),
     Scenario::new("file/write/w1_two_threads", "file", write_w1_on_two_threads)
         .params(PARAMS)
         .op_count(1)
         .threaded()
-        .cpp_case("w1"),
-    Scenario::new("file/write/w1_auto", "file", write_w1_with_auto).params(PARAMS).op_count(1).cpp_case("w1"),
+        .peers(&[("cpp", "w1")]),
+    Scenario::new("file/write/w1_auto", "file", write_w1_with_auto).params(PARAMS).op_count(1).peers(&[("cpp", "w1")]),
 ];
 
+const PEERS: &[(&str, &str)] = &[("cpp", "w1"), ("parquet", "w1-lz4"), ("parquet", "w1-zstd"), ("java", "w1")];
 const PARAMS: &[(&str, u64)] = &[("rows", W1_ROW_COUNT as u64)];
 
 const BUFFER_SIZE: usize = 256 << 10;

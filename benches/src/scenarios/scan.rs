@@ -18,20 +18,29 @@ use crate::registry::{Case, Figures, Params, Result, Scenario, Upstream, invalid
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario::new("scan/blocks", "scan of all devices", blocks).params(&[("devices", 300), ("rows", 20), ("columns", 10)]),
-    Scenario::new("scan/s1", "query", |params| s(params, Reuse::Lent)).params(S1).op_count(8).cpp_case("s1").upstream(CPP_S1),
+    Scenario::new("scan/s1", "query", |params| s(params, Reuse::Lent))
+        .params(S1)
+        .op_count(8)
+        .peers(&[("cpp", "s1")])
+        .upstream(CPP_S1),
     Scenario::new("scan/s1_fresh_blocks", "query", |params| s(params, Reuse::Fresh)).params(S1).op_count(8),
-    Scenario::new("scan/s2", "query", |params| s(params, Reuse::Lent)).params(S2).op_count(8).cpp_case("s2"),
+    Scenario::new("scan/s2", "query", |params| s(params, Reuse::Lent)).params(S2).op_count(8).peers(&[("cpp", "s2")]),
     Scenario::new("scan/s1_apart", "query", |params| s(params, Reuse::Apart)).params(S1).op_count(8),
     Scenario::new("scan/s2_apart", "query", |params| s(params, Reuse::Apart)).params(S2).op_count(8),
     Scenario::new("scan/wide_end", "query", wide_end).params(&[("rows", 3_000), ("columns", 3_000), ("asked", 100)]).op_count(4),
     Scenario::new("scan/list", "listing", list).params(&[("devices", 53_040)]).op_count(2),
-    Scenario::new("scan/r1", "query", r1).params(W1).op_count(1).cpp_case("r1"),
-    Scenario::new("scan/r2", "query", r2).params(W1).op_count(8).cpp_case("r2"),
+    Scenario::new("scan/r1", "query", r1).params(W1).op_count(1).peers(R1_PEERS),
+    Scenario::new("scan/r2", "query", r2).params(W1).op_count(8).peers(R2_PEERS),
 ];
 
 const S1: &[(&str, u64)] = &[("devices", 30), ("rows", 20), ("columns", 200)];
 const S2: &[(&str, u64)] = &[("devices", 3_000), ("rows", 20), ("columns", 10)];
 const W1: &[(&str, u64)] = &[("rows", W1_ROW_COUNT as u64)];
+
+const R1_PEERS: &[(&str, &str)] =
+    &[("cpp", "r1"), ("parquet", "r1-lz4"), ("parquet", "r1-zstd"), ("sqlite", "r1"), ("java", "r1")];
+const R2_PEERS: &[(&str, &str)] =
+    &[("cpp", "r2"), ("parquet", "r2-lz4"), ("parquet", "r2-zstd"), ("sqlite", "r2"), ("java", "r2")];
 
 /// Time to materialise 30 devices, before and after the block is reused, as the pull request says.
 const CPP_S1: Upstream = Upstream {

@@ -13,7 +13,8 @@ use crate::registry::{Case, Params, Result, Scenario};
 pub(super) const SCENARIOS: &[Scenario] = &[Scenario::new("store/ingest/w1", "store", ingest)
     .params(&[("rows", W1_ROW_COUNT as u64), ("interval-ms", 100)])
     .op_count(1)
-    .threaded()];
+    .threaded()
+    .peers(&[("sqlite", "w1")])];
 
 /// One writer thread; the log is synced every `interval-ms` milliseconds, the files at the end.
 fn ingest(params: &Params) -> Result<Case> {

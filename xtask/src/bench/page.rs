@@ -49,7 +49,10 @@ fn section(row: &Row) -> String {
             (Some(ratio), Some([low, high])) => format!(" ({ratio:.1} x, {low:.1} to {high:.1})"),
             _ => " (void: checksums differ)".to_owned(),
         };
-        bar(peer.peer, "after", peer.ns, &note);
+        bar(&escape(&format!("{} {}", peer.peer, peer.case)), "after", peer.ns, &note);
+    }
+    for peer in &row.not_run {
+        text.push_str(&format!("<p>{} {}: not run: {}</p>\n", peer.peer, escape(&peer.case), peer.why));
     }
     text.push_str("</section>\n");
     text

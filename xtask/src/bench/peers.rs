@@ -1,14 +1,19 @@
 //! The peers: other people's libraries doing the same work, each in a program of its own.
 //!
-//! C++: the TsFile library inside the PyPI wheel, through `benches/peers/cpp/peer.cc`, compiled against the headers that
-//! the wheel carries. `--setup-peers` makes a Python environment in the target folder, installs the wheel and compiles.
+//! | peer | library | program |
+//! |---|---|---|
+//! | `cpp` | the TsFile library inside the PyPI wheel | `benches/peers/cpp`, compiled against the headers that the wheel carries |
+//! | `parquet` | parquet-rs | `benches/peers/rust`, a workspace of its own |
+//! | `sqlite` | SQLite, through rusqlite | the same |
+//! | `java` | the TsFile library in a jar that the user names | `benches/peers/java`, compiled by `java` as it starts |
+//!
+//! `--setup-peers` installs and builds what it takes (all but the jar) in the target folder.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::ValueEnum;
 
-use super::Listed;
 use crate::root;
 
 /// The wheel whose library and headers are used.
@@ -18,28 +23,47 @@ const WHEEL: &str = "tsfile==2.5.0";
 pub(super) enum Peer {
     /// The C++ library of Apache TsFile
     Cpp,
+    /// Parquet files, through parquet-rs
+    Parquet,
+    /// An SQLite database in WAL mode
+    Sqlite,
+    /// The Java library of Apache TsFile; needs --java-jar
+    Java,
 }
 
 impl Peer {
     pub(super) fn name(self) -> &'static str {
         match self {
             Peer::Cpp => "cpp",
+            Peer::Parquet => "parquet",
+            Peer::Sqlite => "sqlite",
+            Peer::Java => "java",
         }
     }
 
-    /// The program that runs this scenario, if the peer has the same work.
-    pub(super) fn command(self, listed: &Listed, data: &Path) -> Result<Option<Command>, String> {
-        let Peer::Cpp = self;
-        let Some(case) = &listed.cpp_case else {
-            return Ok(None);
+    /// The program that does this work; none when it is Java's and no jar was given.
+    pub(super) fn command(self, case: &str, data: &Path, java_jar: Option<&Path>) -> Result<Option<Command>, String> {
+        let mut command = match (self, java_jar) {
+            (Peer::Cpp, _) => Command::new(built(cpp_program())?),
+            (Peer::Parquet, _) => Command::new(built(rust_program("parquet-peer"))?),
+            (Peer::Sqlite, _) => Command::new(built(rust_program("sqlite-peer"))?),
+            (Peer::Java, None) => return Ok(None),
+            (Peer::Java, Some(jar)) => {
+                let mut java = Command::new("java");
+                java.arg("-cp").arg(jar).arg(root::repository().join("benches/peers/java/Peer.java"));
+                java
+            }
         };
-        let program = cpp_program();
-        if !program.is_file() {
-            return Err("the C++ peer is not built: run `cargo xtask bench --setup-peers` first".to_owned());
-        }
-        let mut command = Command::new(program);
         command.arg(case).arg(data);
         Ok(Some(command))
+    }
+}
+
+fn built(program: PathBuf) -> Result<PathBuf, String> {
+    if program.is_file() {
+        Ok(program)
+    } else {
+        Err(format!("{} is not built: run `cargo xtask bench --setup-peers` first", program.display()))
     }
 }
 
@@ -51,8 +75,32 @@ fn cpp_program() -> PathBuf {
     peers_folder().join("cpp-peer")
 }
 
+fn rust_folder() -> PathBuf {
+    peers_folder().join("rust")
+}
+
+fn rust_program(name: &str) -> PathBuf {
+    rust_folder().join("release").join(name)
+}
+
 /// Installs and builds every peer. Nothing outside the target folder changes.
 pub(super) fn set_up() -> Result<(), String> {
+    set_up_rust()?;
+    set_up_cpp()
+}
+
+fn set_up_rust() -> Result<(), String> {
+    let manifest = root::repository().join("benches/peers/rust/Cargo.toml");
+    run(root::cargo()
+        .args(["build", "--quiet", "--release", "--locked", "--manifest-path"])
+        .arg(manifest)
+        .arg("--target-dir")
+        .arg(rust_folder()))?;
+    eprintln!("bench: the Rust peers are ready");
+    Ok(())
+}
+
+fn set_up_cpp() -> Result<(), String> {
     let environment = peers_folder().join("venv");
     let python = environment.join("bin/python");
     if !python.is_file() {
