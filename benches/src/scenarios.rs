@@ -1,6 +1,7 @@
 //! The registry: every scenario, by area, in the order of the reports.
 
 mod bitmap;
+mod codec;
 mod exchange;
 mod file;
 mod memtable;
@@ -17,6 +18,7 @@ pub fn all() -> Vec<Scenario> {
         tablet::SCENARIOS,
         page::SCENARIOS,
         bitmap::SCENARIOS,
+        codec::SCENARIOS,
         memtable::SCENARIOS,
         file::SCENARIOS,
         scan::SCENARIOS,
