@@ -117,6 +117,18 @@ impl<'a> PresenceView<'a> {
         self.bytes[row / 8] << (row % 8) & 0x80 != 0
     }
 
+    /// True when every row has a value.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        let whole = self.row_count / 8;
+        let (words, rest) = self.bytes[..whole].as_chunks::<8>();
+        // Answers for pages of few rows too, so nothing is called for; a page with nulls as a rule has one soon.
+        let padding = 0xff_u8 >> (self.row_count % 8);
+        words.iter().all(|bytes| u64::from_ne_bytes(*bytes) == u64::MAX)
+            && rest.iter().all(|byte| *byte == 0xff)
+            && self.bytes.get(whole).is_none_or(|last| last | padding == 0xff)
+    }
+
     /// Rows that have a value.
     pub fn present_count(&self) -> usize {
         let (whole, tail) = self.bytes.as_chunks::<8>();

@@ -104,6 +104,7 @@ fn page_presence_crosses_to_bytes_and_back() {
         for bytes in [bytes, &garbage] {
             let view = PresenceView::new(bytes, rows.len()).unwrap();
             assert_eq!(view.present_count(), rows.len() - nulls.null_count());
+            assert_eq!(view.is_full(), nulls.null_count() == 0);
             let mut back = vec![u64::MAX; words::word_count(rows.len())];
             view.copy_nulls_to(&mut back);
             assert_eq!(back, words_of(rows.iter().copied()));

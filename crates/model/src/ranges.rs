@@ -53,8 +53,9 @@ impl TimeRanges {
     }
 
     /// Those ranges that have a time in common with `range`.
+    #[inline]
     pub fn within(&self, range: TimeRange) -> &[TimeRange] {
-        if range.is_empty() {
+        if self.0.is_empty() || range.is_empty() {
             return &[];
         }
         let from = self.0.partition_point(|one| one.end < range.start);

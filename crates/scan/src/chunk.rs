@@ -72,14 +72,46 @@ impl Chunk {
     /// Opens a chunk that is in the buffer and whose header is that of the chunk before, but for its size. False when it is not.
     #[inline]
     pub(crate) fn open_like_before(&mut self, range: ByteRange, kind: ChunkKind, pieces: &Pieces) -> bool {
-        let Some((_, frame)) = self.frame.as_ref().filter(|frame| frame.0 == kind) else { return false };
         let Some(at) = pieces.locate(range) else { return false };
         let bytes = &pieces.bytes()[at..at + range.size() as usize];
-        let mut wire = WireReader::with_base(bytes, range.start as usize);
-        let Some(data_size) = frame.data_size(&mut wire).filter(|&size| size as usize <= wire.remaining()) else { return false };
+        let Some(pages) = self.pages_like_before(range, kind, bytes) else { return false };
+        let (first_page, data_size) = (pages.position() as u64, pages.remaining() as u32);
         (self.loaded, self.loaded_at) = (range, at);
-        self.begin(wire.position() as u64, data_size);
+        self.begin(first_page, data_size);
         true
+    }
+
+    /// The pages of a chunk with such a header, whose bytes, to its end or further, these are.
+    #[inline]
+    fn pages_like_before<'a>(&self, range: ByteRange, kind: ChunkKind, bytes: &'a [u8]) -> Option<WireReader<'a>> {
+        let (_, frame) = self.frame.as_ref().filter(|frame| frame.0 == kind)?;
+        let mut wire = WireReader::with_base(bytes, range.start as usize);
+        let data_size = frame.data_size(&mut wire)?;
+        Some(WireReader::with_base(wire.rest().get(..data_size as usize)?, wire.position()))
+    }
+
+    /// The only page of such a chunk, without opening it. `None` for any other chunk, and for a page in which all is null.
+    #[inline]
+    pub(crate) fn only_page<'a>(&self, range: ByteRange, kind: ChunkKind, pieces: &'a Pieces) -> Option<PageBody<'a>> {
+        let mut wire = self.pages_like_before(range, kind, pieces.get(range)?).filter(|_| self.one_page)?;
+        let (uncompressed_size, size) = (wire.uvar().ok()?, wire.uvar().ok()?);
+        if uncompressed_size == 0 || size as usize != wire.remaining() {
+            return None;
+        }
+        Some(PageBody {
+            bytes: wire.rest(),
+            uncompressed_size: u64::from(uncompressed_size),
+            compression: self.compression,
+            encoding: self.encoding,
+            offset: FileOffset::new(wire.position() as u64),
+        })
+    }
+
+    /// [`only_page`](Self::only_page) of a value chunk.
+    #[inline]
+    pub(crate) fn only_value_page<'a>(&self, range: ByteRange, pieces: &'a Pieces) -> Option<ValuePage<'a>> {
+        let body = self.only_page(range, ChunkKind::Value, pieces)?;
+        Some(ValuePage { body, data_type: self.series_type.data_type()? })
     }
 
     /// True when every page was passed.

@@ -102,6 +102,11 @@ impl Gone {
         }
     }
 
+    /// True when nothing is gone.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.has_cells && self.rows.is_empty()
+    }
+
     /// Times at which cells of a field are gone.
     pub(crate) fn cells(&self, field: usize) -> &TimeRanges {
         if self.has_cells { self.cells.get(field).unwrap_or(TimeRanges::NONE) } else { TimeRanges::NONE }

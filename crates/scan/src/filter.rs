@@ -96,7 +96,7 @@ impl FilteredRows {
     /// `None` when every row passes.
     pub(crate) fn new(projection: &Projection, policy: RowPolicy) -> Option<Self> {
         let is_needed = projection.test.is_some() || policy == RowPolicy::DropAllNull;
-        let layout = || BlockLayout { row_budget: 0, columns: projection.work_layout.columns.clone() };
+        let layout = || BlockLayout { row_budget: 0, columns: projection.work_layout().columns.clone() };
         is_needed.then(|| Self { policy, work: Block::new(&layout()), passing: Vec::new(), at: 0 })
     }
 

@@ -1,6 +1,8 @@
 //! One chunk group in memory: its pages set by set, and the rows of them that are wanted. A chunk with times of its own is a group
 //! of one column.
 
+mod whole;
+
 use std::ops::Range;
 
 use tsloom_block::Block;
@@ -20,7 +22,7 @@ use crate::window::RowWindow;
 
 /// Bytes of neighbouring groups that are read at once. One group alone may have more. What was read is still in the cache of the
 /// core when it is decoded.
-const UNIT_SIZE_MAX: u64 = 256 << 10;
+const UNIT_SIZE_MAX: u64 = 128 << 10;
 /// A group of which only some rows are wanted is read page by page when it has more bytes than this.
 const SPARSE_SIZE_MIN: u64 = 64 << 10;
 
@@ -96,7 +98,7 @@ impl GroupReader {
         file: &mut FileIo<R>,
     ) -> Result<()> {
         let meta = &plan.groups()[group];
-        let is_loaded = self.unit.0 == plan.batch() && self.unit.1.contains(&group);
+        let is_loaded = self.is_loaded(group, plan);
         self.is_sparse = some_rows && meta.size > SPARSE_SIZE_MIN && !is_loaded;
         if self.is_sparse {
             self.unit = (plan.batch(), 0..0);
@@ -126,6 +128,10 @@ impl GroupReader {
             }
         }
         Ok(())
+    }
+
+    fn is_loaded(&self, group: usize, plan: &FilePlan) -> bool {
+        self.unit.0 == plan.batch() && self.unit.1.contains(&group)
     }
 
     fn load<R: ReadAt>(&mut self, group: usize, rows_ahead: u64, plan: &FilePlan, file: &mut FileIo<R>) -> Result<()> {

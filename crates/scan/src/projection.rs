@@ -1,5 +1,7 @@
 //! From column names to the places that fill them.
 
+use std::sync::OnceLock;
+
 use tsloom_block::{BlockColumn, BlockLayout};
 use tsloom_model::{ColumnCategory, Error, ErrorKind, Literal, Result, TableSchema};
 
@@ -10,15 +12,15 @@ use crate::filter::RowTest;
 #[derive(Clone, Debug)]
 pub(crate) struct Projection {
     pub(crate) layout: BlockLayout,
-    /// The same, and behind it the columns that only the condition on rows asks for.
-    pub(crate) work_layout: BlockLayout,
+    /// The same, and behind it the columns that only the condition on rows asks for; `None` when there is no condition.
+    work_layout: Option<BlockLayout>,
     pub(crate) test: Option<RowTest>,
     /// TAG columns: which tag of the device, and which column of the block.
     pub(crate) tags: Vec<TagColumn>,
     /// The other columns, ascending by name as files have them.
     pub(crate) fields: Vec<FieldColumn>,
     /// The same, each as the only column of a block: for series with times of their own.
-    pub(crate) alone: Vec<FieldColumn>,
+    alone: OnceLock<Vec<FieldColumn>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +57,7 @@ impl Projection {
         let mut fields: Vec<FieldColumn> = Vec::new();
         for (column, &position) in positions.iter().enumerate() {
             let schema_column = &schema.columns()[position];
-            if positions[..column].contains(&position) {
+            if request.columns.is_some() && positions[..column].contains(&position) {
                 return Err(refused(schema, &schema_column.name, "is asked for twice"));
             }
             match schema_column.category {
@@ -70,9 +72,10 @@ impl Projection {
         }
         let columns = positions.iter().map(|&at| (schema.columns()[at].name.as_str(), schema.columns()[at].data_type));
         let layout = BlockLayout::new(request.row_budget.max(1), columns);
-        let mut work_layout = layout.clone();
+        let mut work_layout = None;
         let test = match &request.values {
             Some(values) => {
+                let work_layout = work_layout.insert(layout.clone());
                 let mut columns = Vec::new();
                 let filter = values.resolve(schema)?.map_columns(&mut |&position: &usize, _: Option<&Literal>| {
                     let schema_column = &schema.columns()[position];
@@ -102,15 +105,19 @@ impl Projection {
             field.index = index;
             field.test_position = test.as_ref().and_then(|test| test.columns.iter().position(|column| *column == field.column));
         }
-        let alone = fields.iter().map(|field| FieldColumn { column: 0, test_position: None, ..field.clone() }).collect();
-        Ok(Self { layout, work_layout, test, tags, fields, alone })
+        Ok(Self { layout, work_layout, test, tags, fields, alone: OnceLock::new() })
+    }
+
+    /// The layout of rows that the condition is yet to be asked of.
+    pub(crate) fn work_layout(&self) -> &BlockLayout {
+        self.work_layout.as_ref().unwrap_or(&self.layout)
     }
 
     /// What a block of one field alone looks like; of all of them when `field` is `None`.
     pub(crate) fn stage_layout(&self, field: Option<usize>) -> BlockLayout {
         let columns = match field {
-            Some(field) => vec![self.work_layout.columns[self.fields[field].column].clone()],
-            None => self.work_layout.columns.clone(),
+            Some(field) => vec![self.work_layout().columns[self.fields[field].column].clone()],
+            None => self.work_layout().columns.clone(),
         };
         BlockLayout { row_budget: 0, columns }
     }
@@ -118,7 +125,10 @@ impl Projection {
     /// The fields in a block of this layout.
     pub(crate) fn stage_fields(&self, field: Option<usize>) -> &[FieldColumn] {
         match field {
-            Some(field) => &self.alone[field..=field],
+            Some(field) => {
+                let alone = |field: &FieldColumn| FieldColumn { column: 0, test_position: None, ..field.clone() };
+                &self.alone.get_or_init(|| self.fields.iter().map(alone).collect())[field..=field]
+            }
             None => &self.fields,
         }
     }

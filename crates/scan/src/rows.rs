@@ -200,7 +200,7 @@ impl DeviceRows {
             }
             let Some(cluster) = descending.clusters.pop() else { return Ok(Step::End) };
             self.take_up(cluster, sources);
-            empty(&mut descending.rows, &projection.work_layout);
+            empty(&mut descending.rows, projection.work_layout());
             descending.at = 0;
             // Rows are counted in the order in which they are given.
             let mut all = window.of_times();

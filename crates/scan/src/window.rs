@@ -49,6 +49,11 @@ impl RowWindow {
         is_skipped
     }
 
+    /// True when all of these rows are wanted; there is at least one.
+    pub(crate) fn wants_all(&self, row_count: u64, times: TimeRange) -> bool {
+        self.offset == 0 && (1..=self.limit).contains(&row_count) && self.times.covers(times)
+    }
+
     /// Narrows a page's selected rows down by offset and limit, and counts them.
     pub(crate) fn take(&mut self, pages: &mut PageReader) {
         self.offset -= pages.skip(self.offset);
