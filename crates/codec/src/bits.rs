@@ -158,7 +158,12 @@ impl<'a> BitWriter<'a> {
         debug_assert!(count <= PUT_MAX && bits >> count == 0);
         let used = self.partial_bits + count;
         // Two shifts, since `64 - used` is 64 when nothing at all is there.
-        let word = self.partial | (bits << (63 - used) << 1);
+        self.store(self.partial | (bits << (63 - used) << 1), used);
+    }
+
+    /// Stores a word whose first `used` bits are to be appended, those of the byte in the making among them.
+    #[inline(always)]
+    fn store(&mut self, word: u64, used: u32) {
         // The mask changes nothing; it tells the compiler so.
         let at = self.staged & (STAGE - 1);
         self.stage[at..at + 8].copy_from_slice(&word.to_be_bytes());
@@ -172,12 +177,26 @@ impl<'a> BitWriter<'a> {
         }
     }
 
+    /// Appends the low `count` bits of `bits`, 57..=64; the bits above are 0.
+    #[inline(always)]
+    fn put_wide(&mut self, bits: u64, count: u32) {
+        debug_assert!((PUT_MAX + 1..=64).contains(&count) && bits >> (count - 1) >> 1 == 0);
+        let used = self.partial_bits + count;
+        if used < 64 {
+            self.store(self.partial | bits << (64 - used), used);
+        } else {
+            // A whole word, and up to seven bits that it has no room for.
+            let over = used - 64;
+            self.store(self.partial | bits >> over, 64);
+            (self.partial, self.partial_bits) = (bits << (63 - over) << 1, over);
+        }
+    }
+
     /// Appends the low `count` bits of `bits`, 0..=64; the bits above are 0.
     #[inline(always)]
     pub(crate) fn put_long(&mut self, bits: u64, count: u32) {
         if count > PUT_MAX {
-            self.put(bits >> 32, count - 32);
-            self.put(bits & 0xffff_ffff, 32);
+            self.put_wide(bits, count);
         } else {
             self.put(bits, count);
         }
@@ -189,6 +208,8 @@ impl<'a> BitWriter<'a> {
         debug_assert!(head_count <= 14);
         if head_count + count <= PUT_MAX {
             self.put(head << count | bits, head_count + count);
+        } else if head_count + count <= 64 {
+            self.put_wide(head << count | bits, head_count + count);
         } else {
             self.put(head << (count - 32) | bits >> 32, head_count + count - 32);
             self.put(bits & 0xffff_ffff, 32);

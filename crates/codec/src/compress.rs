@@ -194,6 +194,20 @@ pub fn decompress_into(compression: Compression, input: &[u8], out: &mut [u8], s
     check_size(compression, out.len(), size)
 }
 
+/// Fills `out` with the first bytes of the stream and looks at nothing behind them. Gives false, and does nothing, where only a whole
+/// stream can be decompressed: all but LZ4.
+///
+/// # Errors
+/// As [`decompress`], as far as the damage is in what is looked at.
+#[cfg_attr(not(feature = "lz4"), expect(unused_variables, reason = "no other compression can stop"))]
+pub fn decompress_start(compression: Compression, input: &[u8], out: &mut [u8]) -> Result<bool> {
+    match compression {
+        #[cfg(feature = "lz4")]
+        Compression::Lz4 => lz4::decompress_start(input, out).map(|()| true),
+        _ => Ok(false),
+    }
+}
+
 /// Gives the number of bytes in the stream, as far as that was found out.
 #[cfg_attr(not(feature = "zstd"), expect(unused_variables, reason = "no other compression keeps tables to decompress"))]
 fn fill(compression: Compression, input: &[u8], out: &mut [u8], scratch: &mut CompressScratch) -> Result<usize> {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tsloom_model::{DataType, Encoding, Error, ErrorKind, Limits, Result, Values};
+use tsloom_model::{DataType, Encoding, Error, ErrorKind, Limits, PhysicalType, Result, Values};
 
 use crate::error::corrupt;
 use crate::scaled::Head;
@@ -79,6 +79,7 @@ pub fn decode(
 ///
 /// # Panics
 /// When `wanted` is not a range within `0..count`.
+#[inline]
 pub fn decode_range(
     encoding: Encoding,
     data_type: DataType,
@@ -88,13 +89,7 @@ pub fn decode_range(
     out: &mut Values,
     scratch: &mut DecodeScratch,
 ) -> Result<()> {
-    assert!(wanted.start <= wanted.end && wanted.end <= count, "values {wanted:?} of {count}");
-    if out.physical() != data_type.physical() {
-        return Err(Error::new(ErrorKind::SchemaMismatch, format!("{data_type} into a buffer of {:?}", out.physical())));
-    }
-    if !data_type.allows(encoding) {
-        return Err(corrupt(0, format!("encoding {encoding} does not fit {data_type}")));
-    }
+    check_asked(encoding, data_type, count, &wanted, out)?;
     if count == 0 {
         return Ok(());
     }
@@ -104,6 +99,83 @@ pub fn decode_range(
     Ok(())
 }
 
+#[inline]
+fn check_asked(encoding: Encoding, data_type: DataType, count: usize, wanted: &Range<usize>, out: &Values) -> Result<()> {
+    assert!(wanted.start <= wanted.end && wanted.end <= count, "values {wanted:?} of {count}");
+    if out.physical() != data_type.physical() {
+        return Err(Error::new(ErrorKind::SchemaMismatch, format!("{data_type} into a buffer of {:?}", out.physical())));
+    }
+    if !data_type.allows(encoding) {
+        return Err(corrupt(0, format!("encoding {encoding} does not fit {data_type}")));
+    }
+    Ok(())
+}
+
+/// Bytes that the first `count` values of a column take at most, where the encoding lets them be decoded without what follows them:
+/// what [`decode_start`] asks for. `None` where it does not.
+pub fn start_size_max(encoding: Encoding, data_type: DataType, count: usize) -> Option<usize> {
+    let width = match data_type.physical() {
+        PhysicalType::Int32 | PhysicalType::Float => 4,
+        PhysicalType::Int64 | PhysicalType::Double => 8,
+        PhysicalType::Boolean | PhysicalType::Text => return None,
+    };
+    match (encoding, data_type.physical()) {
+        (Encoding::Plain, PhysicalType::Int32) => None,
+        (Encoding::Plain, _) => count.checked_mul(width),
+        (Encoding::Ts2Diff, PhysicalType::Int32) => Some(ts_2diff::start_size_max::<i32>(count)),
+        (Encoding::Ts2Diff, PhysicalType::Int64) => Some(ts_2diff::start_size_max::<i64>(count)),
+        // Two bits, lead and length, and the value.
+        (Encoding::Gorilla, _) => count.checked_mul(width + 2),
+        _ => None,
+    }
+}
+
+/// As [`decode_range`], of a column of which only the beginning is there: [`start_size_max`] of `wanted.end` values, or all of it if
+/// that is less. What lies behind is not looked at.
+///
+/// # Errors
+/// As [`decode`]; also `Unsupported` where `start_size_max` gives `None`.
+///
+/// # Panics
+/// When `wanted` is not a range within `0..count`.
+pub fn decode_start(
+    encoding: Encoding,
+    data_type: DataType,
+    bytes: &[u8],
+    count: usize,
+    wanted: Range<usize>,
+    out: &mut Values,
+) -> Result<()> {
+    check_asked(encoding, data_type, count, &wanted, out)?;
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let start = out.len();
+    let (first, end) = (wanted.start, wanted.end);
+    let outcome = match (encoding, &mut *out) {
+        (Encoding::Ts2Diff, Values::Int32(out)) => ts_2diff::decode_start(bytes, count, wanted, out),
+        (Encoding::Ts2Diff, Values::Int64(out)) => ts_2diff::decode_start(bytes, count, wanted, out),
+        (Encoding::Plain, out @ (Values::Int64(_) | Values::Float(_) | Values::Double(_))) => {
+            let size = start_size_max(encoding, data_type, end).unwrap_or(usize::MAX);
+            plain::decode(&bytes[..bytes.len().min(size)], end, wanted, out)
+        }
+        (Encoding::Gorilla, out) => decode_gorilla(bytes, end, out).map(|()| out.keep_range(start, first, end - first)),
+        _ => Err(Error::new(ErrorKind::Unsupported, format!("the beginning of a column of {encoding} alone"))),
+    };
+    outcome.inspect_err(|_| out.truncate(start))
+}
+
+fn decode_gorilla(bytes: &[u8], count: usize, out: &mut Values) -> Result<()> {
+    match out {
+        Values::Int32(out) => gorilla::decode_to(bytes, 0, count, out),
+        Values::Int64(out) => gorilla::decode_to(bytes, 0, count, out),
+        Values::Float(out) => gorilla::decode_to(bytes, 0, count, out),
+        Values::Double(out) => gorilla::decode_to(bytes, 0, count, out),
+        Values::Boolean(_) | Values::Text(_) => Err(Error::new(ErrorKind::Unsupported, "GORILLA of other than numbers")),
+    }
+}
+
+#[inline]
 fn decode_wanted(
     encoding: Encoding,
     bytes: &[u8],
@@ -175,10 +247,7 @@ fn decode_checked(encoding: Encoding, bytes: &[u8], count: usize, out: &mut Valu
         (Encoding::Dictionary, V::Text(out)) => {
             dictionary::decode(bytes, count, scratch.options.text_bytes_max, &mut scratch.cells, &mut scratch.i32s, out)
         }
-        (Encoding::Gorilla, V::Int32(out)) => gorilla::decode_to(bytes, 0, count, out),
-        (Encoding::Gorilla, V::Int64(out)) => gorilla::decode_to(bytes, 0, count, out),
-        (Encoding::Gorilla, V::Float(out)) => gorilla::decode_to(bytes, 0, count, out),
-        (Encoding::Gorilla, V::Double(out)) => gorilla::decode_to(bytes, 0, count, out),
+        (Encoding::Gorilla, out) => decode_gorilla(bytes, count, out),
         (Encoding::Chimp, V::Int32(out)) => chimp::decode(bytes, count, out),
         (Encoding::Chimp, V::Int64(out)) => chimp::decode(bytes, count, out),
         (Encoding::Chimp, V::Float(out)) => chimp::decode(bytes, count, out),

@@ -56,6 +56,8 @@ mod ts_2diff;
 mod varint;
 mod zigzag;
 
-pub use decode::{DecodeOptions, DecodeScratch, RlbeFloats, count_times, decode, decode_range, decode_times};
+pub use decode::{
+    DecodeOptions, DecodeScratch, RlbeFloats, count_times, decode, decode_range, decode_start, decode_times, start_size_max,
+};
 pub use encode::{EncodeOptions, EncodeScratch, encode, encode_times};
 pub use lossless::{encode_lossless, lossless_encodings};

@@ -92,25 +92,47 @@ pub(crate) fn decode<T: Packed>(bytes: &[u8], start: usize, count: usize, wanted
     if count > most_values::<T>(wire.remaining()) {
         return Err(wrong_count(start, count, format_args!("{} at most", most_values::<T>(wire.remaining()))));
     }
+    decode_blocks(&mut wire, count, count, wanted, out)?;
+    if !wire.is_empty() {
+        return Err(trailing(wire.position(), count, wire.remaining()));
+    }
+    Ok(())
+}
+
+/// [`decode`] of a column of which only the beginning is there: blocks behind the wanted values are not looked at.
+pub(crate) fn decode_start<T: Packed>(bytes: &[u8], count: usize, wanted: Range<usize>, out: &mut Vec<T>) -> Result<()> {
+    decode_blocks(&mut WireReader::new(bytes), count, wanted.end, wanted, out)
+}
+
+/// Bytes that the first `count` values take at most, to the end of their block.
+pub(crate) fn start_size_max<T: Int>(count: usize) -> usize {
+    count.div_ceil(DIFFS + 1).saturating_mul(8 + 2 * T::BYTES + DIFFS * T::BYTES)
+}
+
+/// Takes blocks until the first `end` of `count` values are behind.
+fn decode_blocks<T: Packed>(
+    wire: &mut WireReader<'_>,
+    count: usize,
+    end: usize,
+    wanted: Range<usize>,
+    out: &mut Vec<T>,
+) -> Result<()> {
     // What is unpacked last goes to the end of its group of eight.
     out.reserve(wanted.len() + 8);
     let mut done = 0;
-    while done < count {
-        let block = BlockRef::read::<T>(&mut wire)?;
-        let end = done + block.diffs + 1;
-        if end > count {
+    while done < end {
+        let block = BlockRef::read::<T>(wire)?;
+        let block_end = done + block.diffs + 1;
+        if block_end > count {
             let more = format_args!("more: a block of {} where {} are left", block.diffs + 1, count - done);
             return Err(wrong_count(block.at, count, more));
         }
         // Where the wanted values lie in this block.
-        let (from, to) = (wanted.start.clamp(done, end) - done, wanted.end.clamp(done, end) - done);
+        let (from, to) = (wanted.start.clamp(done, block_end) - done, wanted.end.clamp(done, block_end) - done);
         if from < to {
             block.append(from..to, out);
         }
-        done = end;
-    }
-    if !wire.is_empty() {
-        return Err(trailing(wire.position(), count, wire.remaining()));
+        done = block_end;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ mod support;
 
 use proptest::prelude::*;
 use support::{back, bits, encoded};
-use tsloom_codec::{EncodeOptions, compress, decode_times, encode_times};
+use tsloom_codec::{EncodeOptions, compress, decode_start, decode_times, encode_times, start_size_max};
 use tsloom_model::{DataType, Encoding, ErrorKind, TextValues, Values};
 
 /// Encodings that are written, and whose values come back bit for bit.
@@ -93,6 +93,27 @@ fn every_length() {
         for length in 0..=300 {
             check(data_type, encoding, &random.by_ref().take(length).collect::<Vec<_>>());
             check(data_type, encoding, &(0..length as u64).map(|row| 1000 + row * 7 % 11).collect::<Vec<_>>());
+        }
+    }
+}
+
+/// The beginning alone gives what the whole column begins with.
+#[test]
+fn the_start_of_a_column() {
+    for (data_type, encoding) in exact_pairs() {
+        for (length, mask) in [(1, 0), (129, 0xff), (130, u64::MAX), (700, u64::MAX), (1_000, 0x3ff)] {
+            let input = column(data_type, &numbers(length as u64).take(length).map(|bits| bits & mask).collect::<Vec<_>>());
+            let Ok(bytes) = encoded(encoding, data_type, &input, EncodeOptions::default()) else { continue };
+            let whole = bits(&back(encoding, data_type, &bytes, length).unwrap());
+            for end in [0, 1, 2, 128, 129, 130, 258, 259, 699, length].into_iter().filter(|end| *end <= length) {
+                let Some(size) = start_size_max(encoding, data_type, end) else { continue };
+                let start = &bytes[..bytes.len().min(size)];
+                for first in [0, end / 2, end.saturating_sub(1), end] {
+                    let mut values = Values::new(data_type.physical());
+                    decode_start(encoding, data_type, start, length, first..end, &mut values).unwrap();
+                    assert_eq!(bits(&values), whole[first..end], "{data_type} {encoding}: {first}..{end} of {length}");
+                }
+            }
         }
     }
 }

@@ -4,6 +4,9 @@ use tsloom_block::Column;
 use tsloom_codec::compress::{self, CompressScratch};
 use tsloom_model::{Compression, DataType, Encoding, Error, ErrorKind, FileOffset, Grouped, Limits, Result};
 
+/// The most bytes that one byte of LZ4 can stand for.
+const LZ4_RATIO_MAX: usize = 255;
+
 /// What debug builds write over a buffer before it is used again.
 const POISON: u8 = 0xa5;
 
@@ -95,6 +98,25 @@ impl<'a> PageBody<'a> {
         };
         outcome.map_err(|error| error.shifted(self.offset))?;
         Ok(Expanded { bytes: &buffer[..size], place })
+    }
+
+    /// Decompresses the first `size` bytes, if that is clearly less work than [`expand`](Self::expand), which is the answer to `None`.
+    /// What lies behind them is not looked at.
+    pub(crate) fn expand_start<'b>(&self, size: usize, buffer: &'b mut Vec<u8>, limits: &Limits) -> Result<Option<Expanded<'b>>> {
+        let whole = limits.page_size(self.uncompressed_size).map_err(|error| error.at(self.offset))?;
+        if self.compression != Compression::Lz4 || size > whole / 2 || size > self.bytes.len().saturating_mul(LZ4_RATIO_MAX) {
+            return Ok(None);
+        }
+        if buffer.len() < size {
+            buffer.resize(size, 0);
+        }
+        if cfg!(debug_assertions) {
+            buffer.fill(POISON);
+        }
+        let is_done = compress::decompress_start(self.compression, self.bytes, &mut buffer[..size]);
+        let is_done = is_done.map_err(|error| error.shifted(self.offset))?;
+        let place = Place { offset: self.offset, is_stored: false };
+        Ok(is_done.then(|| Expanded { bytes: &buffer[..size], place }))
     }
 
     #[cold]

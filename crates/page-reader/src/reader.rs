@@ -7,7 +7,7 @@ use std::ops::Range;
 use tsloom_bitmap::{NullWords, PresenceView, presence, words};
 use tsloom_block::Column;
 use tsloom_codec::compress::CompressScratch;
-use tsloom_codec::{DecodeOptions, DecodeScratch, RlbeFloats, decode_range, decode_times};
+use tsloom_codec::{DecodeOptions, DecodeScratch, RlbeFloats, decode_range, decode_start, decode_times, start_size_max};
 use tsloom_model::{DataType, Encoding, Error, ErrorKind, FileOffset, Grouped, Limits, Result, TimeRange, TimeRanges, Values};
 
 use crate::body::{Expanded, Place};
@@ -59,6 +59,8 @@ struct Encoded<'a> {
     data_type: DataType,
     /// `None`: every row has a value.
     presence: Option<PresenceView<'a>>,
+    /// The bytes end somewhere behind the last value that is wanted.
+    is_start: bool,
 }
 
 impl PageReader {
@@ -113,9 +115,7 @@ impl PageReader {
             let message = format!("times go from {first} to {last}, the statistics say {} to {}", range.start, range.end);
             return Err(Error::new(ErrorKind::Corrupt, message));
         }
-        // No early exit: the compiler makes this a handful of comparisons a vector.
-        let rises = self.times.windows(2).fold(true, |rises, pair| rises & (pair[0] < pair[1]));
-        if !rises {
+        if !rises(&self.times) {
             return Err(Error::new(ErrorKind::Corrupt, "times do not rise strictly"));
         }
         Ok(())
@@ -192,17 +192,36 @@ impl PageReader {
 
     fn append_page(&mut self, page: &ValuePage<'_>, deleted: &TimeRanges, into: &mut Column) -> Result<()> {
         page.check_type(into)?;
-        let expanded = page.body.expand(&mut self.body, &self.limits, &mut self.compress_scratch)?;
-        let values = Encoded::parse(page, expanded, self.times.len())?;
+        let start = match self.start_size(page) {
+            Some(size) => page.body.expand_start(size, &mut self.body, &self.limits)?,
+            None => None,
+        };
+        let is_start = start.is_some();
+        let expanded = match start {
+            Some(start) => start,
+            None => page.body.expand(&mut self.body, &self.limits, &mut self.compress_scratch)?,
+        };
+        let values = Encoded::parse(page, expanded, is_start, self.times.len())?;
         let (scratch, bits) = (&mut self.scratch, &mut self.bits);
         Placing { times: &self.times, selection: &self.selection, scratch, bits }.place(&values, deleted, into)
+    }
+
+    /// How many bytes of a body have the values of all rows up to the last selected one, if that is known and not most of the body.
+    #[inline]
+    fn start_size(&self, page: &ValuePage<'_>) -> Option<usize> {
+        let (row_count, end) = (self.times.len(), self.selection.rows().end);
+        if end > row_count / 2 {
+            return None;
+        }
+        let size = start_size_max(page.body.encoding, page.data_type, end)?;
+        size.checked_add(4 + presence::byte_count(row_count))
     }
 
     /// ORs into `found`, a bit for each selected row, which of them have a value in this page that was not deleted. Nothing is
     /// decoded for it.
     pub(crate) fn find_values(&mut self, page: &ValuePage<'_>, deleted: &TimeRanges, found: &mut [u64]) -> Result<()> {
         let expanded = page.body.expand(&mut self.body, &self.limits, &mut self.compress_scratch)?;
-        let values = Encoded::parse(page, expanded, self.times.len())?;
+        let values = Encoded::parse(page, expanded, false, self.times.len())?;
         let rows = self.selection.rows();
         self.bits.gone(&values, deleted, &self.times);
         let Bits { gone, selected_nulls: there, .. } = &mut self.bits;
@@ -215,7 +234,8 @@ impl PageReader {
 
 impl<'a> Encoded<'a> {
     /// Finds presence and values in the body of a value page of an aligned chunk.
-    fn parse(page: &ValuePage<'_>, expanded: Expanded<'a>, row_count: usize) -> Result<Self> {
+    #[inline]
+    fn parse(page: &ValuePage<'_>, expanded: Expanded<'a>, is_start: bool, row_count: usize) -> Result<Self> {
         let Expanded { bytes, place } = expanded;
         let too_short = |need: usize| {
             let message = format!("row count and presence take {need} bytes, the page has {}", bytes.len());
@@ -235,7 +255,14 @@ impl<'a> Encoded<'a> {
             encoding: page.body.encoding,
             data_type: page.data_type,
             presence: Some(presence),
+            is_start,
         })
+    }
+
+    /// True when every row has a value.
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.presence.is_none_or(|presence| presence.is_full())
     }
 
     fn present_count(&self, row_count: usize) -> usize {
@@ -244,8 +271,11 @@ impl<'a> Encoded<'a> {
 
     /// Appends the `wanted` of `count` values.
     fn decode(&self, count: usize, wanted: Range<usize>, into: &mut Values, scratch: &mut DecodeScratch) -> Result<()> {
-        decode_range(self.encoding, self.data_type, self.bytes, count, wanted, into, scratch)
-            .map_err(|error| self.place.locate(self.at, error))
+        let decoded = match self.is_start {
+            true => decode_start(self.encoding, self.data_type, self.bytes, count, wanted, into),
+            false => decode_range(self.encoding, self.data_type, self.bytes, count, wanted, into, scratch),
+        };
+        decoded.map_err(|error| self.place.locate(self.at, error))
     }
 }
 
@@ -282,17 +312,18 @@ struct Placing<'a> {
 impl Placing<'_> {
     fn place(self, values: &Encoded<'_>, deleted: &TimeRanges, into: &mut Column) -> Result<()> {
         let (row_count, rows) = (self.times.len(), self.selection.rows());
-        let present_count = values.present_count(row_count);
-        let is_touched = !deleted.within(span_of(&self.times[rows.clone()])).is_empty();
-        let appended = if present_count == 0 {
-            into.push_nulls(self.selection.count());
-            return Ok(());
-        } else if is_touched || !self.selection.is_run() {
-            return self.place_some(values, present_count, deleted, into);
-        } else if present_count == row_count {
+        let is_plain = self.selection.is_run() && !touches(deleted, &self.times[rows.clone()]);
+        let appended = if is_plain && values.is_full() {
             let scratch = self.scratch;
-            into.fill(rows.len(), |out| values.decode(row_count, rows.clone(), out, scratch))?
+            into.fill(rows.len(), |out| values.decode(row_count, rows, out, scratch))?
         } else {
+            let present_count = values.present_count(row_count);
+            if present_count == 0 {
+                into.push_nulls(self.selection.count());
+                return Ok(());
+            } else if !is_plain {
+                return self.place_some(values, present_count, deleted, into);
+            }
             self.bits.nulls(values, row_count);
             let nulls = NullWords::new(&self.bits.nulls, 0, row_count);
             let wanted = present_in(nulls, &rows);
@@ -336,6 +367,24 @@ fn present_in(nulls: NullWords<'_>, rows: &Range<usize>) -> Range<usize> {
     let present = |start: usize, count: usize| count - nulls.slice(start, count).null_count();
     let before = present(0, rows.start);
     before..before + present(rows.start, rows.len())
+}
+
+/// True when each time is later than the one before.
+fn rises(times: &[i64]) -> bool {
+    let Some((_, later)) = times.split_first() else { return true };
+    // Only sign bits count, so that any processor combines some times at once. One is set where a time does not rise, and also where it
+    // rises by 2^63 or more, which is looked at again.
+    let doubt = times.iter().zip(later).fold(0, |doubt, (&time, &next)| {
+        let step = next.wrapping_sub(time);
+        doubt | step | step.wrapping_sub(1) | (!time & next)
+    });
+    doubt >= 0 || times.is_sorted_by(|time, next| time < next)
+}
+
+/// True when one of the ranges may have one of the times.
+#[inline]
+fn touches(ranges: &TimeRanges, times: &[i64]) -> bool {
+    !ranges.is_empty() && !ranges.within(span_of(times)).is_empty()
 }
 
 /// First and last time.

@@ -244,6 +244,51 @@ fn request_of(case: &Case) -> RowRequest<'_> {
     }
 }
 
+/// Of a large page that is compressed, only the beginning is looked at when nothing behind it is wanted.
+#[test]
+fn the_beginning_of_a_compressed_page() {
+    const ROW_COUNT: usize = 3_000;
+    let times: Vec<i64> = (0..ROW_COUNT as i64).collect();
+    let (mut time_body, span) = (Vec::new(), TimeRange { start: 0, end: ROW_COUNT as i64 - 1 });
+    encode_times(&times, &mut time_body);
+    let mut dice = Dice(9);
+    for (data_type, encoding, nulls) in [
+        (DataType::Double, Encoding::Gorilla, 0),
+        (DataType::Int64, Encoding::Ts2Diff, 10),
+        (DataType::Int32, Encoding::Ts2Diff, 0),
+        (DataType::Int64, Encoding::Plain, 40),
+        (DataType::Double, Encoding::Plain, 0),
+        (DataType::Int32, Encoding::Gorilla, 3),
+    ] {
+        let mut cell = || if dice.below(100) < nulls { Cell::Null } else { Cell::Integer(dice.below(1 << 40) as i32 as i64) };
+        let cells: Vec<Cell> = (0..ROW_COUNT).map(|_| cell()).collect();
+        let page = body_of(&cells, (data_type, encoding));
+        let mut bytes = Vec::new();
+        tsloom_codec::compress::compress(Compression::Lz4, &page, &mut bytes, &mut Default::default()).unwrap();
+        let body = PageBody {
+            bytes: &bytes,
+            uncompressed_size: page.len() as u64,
+            compression: Compression::Lz4,
+            ..stored(&page, encoding)
+        };
+        let page = ValuePage { body, data_type };
+        let mut reader = PageReader::new(Limits::default());
+        for rows in [0..1, 0..129, 5..400, 700..1_000, 1_100..1_500, 100..3_000] {
+            for deleted in [TimeRanges::default(), TimeRanges::new([TimeRange { start: 300, end: 310 }])] {
+                let mut block = Block::new(&BlockLayout::new(ROW_COUNT, [("c", data_type)]));
+                reader.open(&stored(&time_body, Encoding::Ts2Diff), ROW_COUNT as u64, span).unwrap();
+                reader.select_times(TimeRange { start: rows.start as i64, end: rows.end as i64 - 1 });
+                reader.append_values(Some(&page), &deleted, block.column_mut(0)).unwrap();
+                let expected = rows.clone().map(|row| match deleted.contains(row as i64) {
+                    true => Value::Null,
+                    false => value_of(&cells[row], data_type),
+                });
+                assert_eq!(cells_of(block.column(0), 0), expected.collect::<Vec<_>>(), "{data_type} {encoding} {rows:?}");
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 

@@ -59,7 +59,7 @@ impl PageReader {
         let Expanded { bytes, place } = Expanded::again(&page.body, &self.body);
         let at = self.plain_values.1;
         let (encoding, data_type) = (page.body.encoding, page.data_type);
-        let values = Encoded { bytes: &bytes[at..], at, place, encoding, data_type, presence: None };
+        let values = Encoded { bytes: &bytes[at..], at, place, encoding, data_type, presence: None, is_start: false };
         let (scratch, bits) = (&mut self.scratch, &mut self.bits);
         Placing { times: &self.times, selection: &self.selection, scratch, bits }.place(&values, deleted, into)
     }
