@@ -134,13 +134,14 @@ impl<R: ReadAt> FileSource<R> {
                         continue;
                     }
                     let rows_ahead = if run.reader == 0 { window.rows_wanted() } else { 0 };
-                    let is_whole = test.is_none() && window.wants_all(meta.row_count, meta.times) && reader.gone().is_empty();
-                    if let Some(row_count) = usize::try_from(meta.row_count).ok().filter(|&count| is_whole && count <= room) {
-                        check_cell_count(row_count, fields.len())?;
-                        if reader.append_whole(group, rows_ahead, &self.plan, fields, &mut self.file, out)? {
-                            window.take_rows(row_count);
-                            return Ok(Step::Rows);
-                        }
+                    let is_wanted = test.is_none() && window.wants_all(meta.row_count, meta.times) && reader.gone().is_empty();
+                    let fits = |count: &usize| *count <= room && check_cell_count(*count, fields.len()).is_ok();
+                    let whole = usize::try_from(meta.row_count).ok().filter(|_| is_wanted).filter(fits);
+                    if let Some(row_count) = whole
+                        && reader.append_whole(group, rows_ahead, &self.plan, fields, &mut self.file, out)?
+                    {
+                        window.take_rows(row_count);
+                        return Ok(Step::Rows);
                     }
                     let some_rows = !window.times().covers(meta.times) || window.rows_wanted() < meta.row_count;
                     reader.open(group, some_rows, rows_ahead, &self.plan, fields, &mut self.file)?;
