@@ -22,7 +22,7 @@ use crate::window::RowWindow;
 
 /// Bytes of neighbouring groups that are read at once. One group alone may have more. What was read is still in the cache of the
 /// core when it is decoded.
-const UNIT_SIZE_MAX: u64 = 128 << 10;
+const UNIT_SIZE_MAX: u64 = 256 << 10;
 /// A group of which only some rows are wanted is read page by page when it has more bytes than this.
 const SPARSE_SIZE_MIN: u64 = 64 << 10;
 

@@ -25,7 +25,7 @@ use crate::projection::FieldColumn;
 use crate::reads::{ByteRange, FileIo, Pieces};
 
 /// Bytes of measurement roots, and of series metadata, that are taken at once. One device alone may have more.
-const BATCH_SIZE_MAX: u64 = 128 << 10;
+const BATCH_SIZE_MAX: u64 = 256 << 10;
 /// Places of chunks in one plan, absent ones included: 256 MiB of them. A device with more chunk groups times columns is read in time
 /// ranges or with fewer columns.
 const PLACE_COUNT_MAX: usize = 16 << 20;
