@@ -11,7 +11,7 @@ use crate::words;
 
 /// See [`place::spread`]; values of 4 or 8 bytes.
 #[inline]
-pub(crate) fn spread<T: Pod + Default>(values: &mut [T], nulls: NullWords<'_>) {
+pub(crate) fn spread<T: Pod>(values: &mut [T], nulls: NullWords<'_>) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
         #[expect(unsafe_code, reason = "calls code compiled for a detected feature")]

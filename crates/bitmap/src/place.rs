@@ -3,13 +3,13 @@
 //! ```text
 //! nulls     0 1 1 0 0          1 = null
 //! packed    a b c              the values of rows that have one, in row order
-//! spread    a 0 0 b c          a slot for every row; null rows hold the default
+//! spread    a 0 0 b c          a slot for every row; null rows hold zero
 //! ```
 //!
 //! A step looks at one word of bits: all rows present is one copy, none is one fill, and mixed words go by groups of eight rows:
 //! the byte of a group says, through a table of sources, which packed value each row takes. With AVX2 that is one shuffle.
 
-use bytemuck::Pod;
+use bytemuck::{Pod, Zeroable};
 
 use crate::dispatch;
 use crate::nulls::NullWords;
@@ -33,12 +33,12 @@ pub(crate) static SOURCES: [[u8; 8]; 256] = {
     sources
 };
 
-/// Moves the values that `values` begins with, one for each row that is not null, to their rows; slots of null rows get the
-/// default. `values` has a slot for every row.
+/// Moves the values that `values` begins with, one for each row that is not null, to their rows; slots of null rows get
+/// zero. `values` has a slot for every row.
 ///
 /// # Panics
 /// When `values` has another number of slots than `nulls` has rows.
-pub fn spread<T: Pod + Default>(values: &mut [T], nulls: NullWords<'_>) {
+pub fn spread<T: Pod>(values: &mut [T], nulls: NullWords<'_>) {
     assert!(values.len() == nulls.row_count(), "a slot for every row");
     match size_of::<T>() {
         4 | 8 => dispatch::spread(values, nulls),
@@ -57,17 +57,17 @@ pub fn spread_bools(values: &mut [bool], nulls: NullWords<'_>) {
 
 /// The slots of eight rows from packed values.
 #[inline(always)]
-pub(crate) fn eight<T: Copy + Default>(packed: &[T; 8], present: u8) -> [T; 8] {
+pub(crate) fn eight<T: Copy + Zeroable>(packed: &[T; 8], present: u8) -> [T; 8] {
     let sources = &SOURCES[usize::from(present)];
     std::array::from_fn(|row| {
         let value = packed[usize::from(sources[row] % 8)];
-        if sources[row] < 8 { value } else { T::default() }
+        if sources[row] < 8 { value } else { T::zeroed() }
     })
 }
 
 /// From the back, so that no value is written over before it is read: a row never lies before its packed value.
 #[inline(always)]
-pub(crate) fn spread_by<T: Copy + Default>(values: &mut [T], nulls: NullWords<'_>, eight: impl Fn(&[T; 8], u8) -> [T; 8]) {
+pub(crate) fn spread_by<T: Copy + Zeroable>(values: &mut [T], nulls: NullWords<'_>, eight: impl Fn(&[T; 8], u8) -> [T; 8]) {
     let row_count = nulls.row_count();
     let mut source = row_count - nulls.null_count();
     for index in (0..nulls.word_count()).rev() {
@@ -80,13 +80,13 @@ pub(crate) fn spread_by<T: Copy + Default>(values: &mut [T], nulls: NullWords<'_
             continue;
         }
         if present == 0 {
-            values[row..row + count].fill(T::default());
+            values[row..row + count].fill(T::zeroed());
             continue;
         }
         for bit in (count / 8 * 8..count).rev() {
             let is_present = present >> bit & 1 == 1;
             source -= usize::from(is_present);
-            values[row + bit] = if is_present { values[source] } else { T::default() };
+            values[row + bit] = if is_present { values[source] } else { T::zeroed() };
         }
         for group in (0..count / 8).rev() {
             let group_present = (present >> (8 * group)) as u8;
@@ -156,7 +156,7 @@ pub(crate) mod avx2 {
 
     /// Values of 4 or 8 bytes.
     #[target_feature(enable = "avx2,popcnt")]
-    pub(crate) fn spread<T: Pod + Default>(values: &mut [T], nulls: NullWords<'_>) {
+    pub(crate) fn spread<T: Pod>(values: &mut [T], nulls: NullWords<'_>) {
         super::spread_by(values, nulls, |packed: &[T; 8], present| {
             if size_of::<T>() == 4 {
                 return cast(place(cast(*packed), SOURCES[usize::from(present)]));
@@ -212,14 +212,14 @@ mod tests {
         }
     }
 
-    fn check_spread<T: Copy + Default + PartialEq + std::fmt::Debug>(
+    fn check_spread<T: Copy + Zeroable + PartialEq + std::fmt::Debug>(
         nulls: NullWords<'_>,
         value_of: impl Fn(usize) -> T,
         routes: &[fn(&mut [T], NullWords<'_>)],
     ) {
         let mut packed = (0..nulls.row_count()).map(&value_of);
         let expected: Vec<T> =
-            (0..nulls.row_count()).map(|row| if nulls.is_null(row) { T::default() } else { packed.next().unwrap() }).collect();
+            (0..nulls.row_count()).map(|row| if nulls.is_null(row) { T::zeroed() } else { packed.next().unwrap() }).collect();
         for route in routes {
             let mut values: Vec<T> = (0..nulls.row_count()).map(&value_of).collect();
             route(&mut values, nulls);

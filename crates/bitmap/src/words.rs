@@ -54,6 +54,19 @@ pub fn load(words: &[u64], bit: usize) -> u64 {
     low >> shift | high << (64 - shift)
 }
 
+/// Position of the last bit of a range that is not empty. The slice is held against it where it is used.
+#[inline(always)]
+fn last_of(start: usize, count: usize) -> usize {
+    start.checked_add(count).expect("a range ends where memory does") - 1
+}
+
+/// The slice holds the range, or this panics.
+#[inline(always)]
+fn assert_holds(words: &[u64], start: usize, count: usize) {
+    let bits = 64 * words.len();
+    assert!(start <= bits && count <= bits - start, "bits {start} and {count} on, of {bits}");
+}
+
 /// A range as its words: the first with its mask, the whole ones between, the last with its mask.
 struct Span<'a> {
     first: u64,
@@ -66,7 +79,7 @@ struct Span<'a> {
 /// The words of a range that is not empty. In a range within one word, `last` and its mask are 0.
 #[inline(always)]
 fn span(words: &[u64], start: usize, count: usize) -> Span<'_> {
-    let end = start + count - 1;
+    let end = last_of(start, count);
     let (first_word, last_word) = (start / 64, end / 64);
     let head = u64::MAX << (start % 64);
     let tail = u64::MAX >> (63 - end % 64);
@@ -128,7 +141,7 @@ pub fn count_ones(words: &[u64], start: usize, count: usize) -> usize {
     if count == 0 {
         return 0;
     }
-    let end = start + count - 1;
+    let end = last_of(start, count);
     let touched = &words[start / 64..=end / 64];
     // Whole words, less what lies before the range and after it: in an aligned range that is nothing.
     let before = touched[0] & !(u64::MAX << (start % 64));
@@ -167,7 +180,7 @@ fn change_range(words: &mut [u64], start: usize, count: usize, change: impl Fn(&
     if count == 0 {
         return;
     }
-    let end = start + count - 1;
+    let end = last_of(start, count);
     let head = u64::MAX << (start % 64);
     let tail = u64::MAX >> (63 - end % 64);
     match &mut words[start / 64..=end / 64] {
@@ -200,7 +213,8 @@ fn combine(dst: &mut [u64], dst_start: usize, src: &[u64], src_start: usize, cou
     if count == 0 {
         return;
     }
-    assert!(word_count(src_start + count) <= src.len(), "the source holds the range");
+    assert_holds(src, src_start, count);
+    assert_holds(dst, dst_start, count);
     let (dst_word, dst_shift) = (dst_start / 64, dst_start % 64);
     let dst = &mut dst[dst_word..word_count(dst_start + count)];
 

@@ -70,9 +70,7 @@ impl Tablet {
     /// the position, when a buffer ends too early or too late, a size is negative or a TAG is no UTF-8.
     pub fn from_insert_buffers(head: &Arc<TabletHead>, row_count: usize, times: &[u8], values: &[u8]) -> Result<Self> {
         let mut tablet = Self::from_head(Arc::clone(head), 0);
-        let mut wire = layout::reader(times)?;
-        let times = wire.bytes(row_count.saturating_mul(8))?;
-        layout::end(&wire)?;
+        let times = insert_times(times, row_count).map_err(|error| error.in_place("insert-tablet times"))?;
         tablet.times.resize(row_count, 0);
         bulk::read_i64s(times, &mut tablet.times);
         let mut wire = layout::reader(values)?;
@@ -83,8 +81,11 @@ impl Tablet {
     fn read_insert_values(&mut self, wire: &mut WireReader<'_>) -> Result<()> {
         let row_count = self.times.len();
         let schemas = self.head.columns();
+        let slots = wire.clone();
+        let mut slots_at = Vec::with_capacity(schemas.len());
         for (index, (column, schema)) in self.columns.iter_mut().zip(schemas).enumerate() {
             touch(&mut self.touched, index);
+            slots_at.push(wire.position());
             column.read_insert_slots(wire, row_count).map_err(|error| error.in_column(&schema.name))?;
         }
         if !wire.is_empty() {
@@ -97,20 +98,37 @@ impl Tablet {
                 }
             }
         }
-        for (column, schema) in self.columns.iter().zip(schemas) {
-            if is_tag(schema) {
-                column.check_tags(wire.position()).map_err(|error| error.in_column(&schema.name))?;
-            }
+        // Now that it is known which slots are those of nulls.
+        for ((column, schema), slots_at) in self.columns.iter().zip(schemas).zip(slots_at) {
+            let position = |row: usize| match schema.data_type.physical().width() {
+                Some(width) => slots_at + row * width,
+                None => position_of_cell(slots.clone(), slots_at, row),
+            };
+            column.check_content(is_tag(schema), position).map_err(|error| error.in_column(&schema.name))?;
         }
         self.settle_rows();
         layout::end(wire)
     }
 }
 
+fn insert_times(bytes: &[u8], row_count: usize) -> Result<&[u8]> {
+    let mut wire = layout::reader(bytes)?;
+    let times = wire.bytes(row_count.saturating_mul(8))?;
+    layout::end(&wire)?;
+    Ok(times)
+}
+
+/// Where a cell lies that was read before.
+fn position_of_cell(mut wire: WireReader<'_>, slots_at: usize, row: usize) -> usize {
+    let cells_fit = wire.skip(slots_at - wire.position()).is_ok() && (0..row).all(|_| wire.ibin().is_ok());
+    debug_assert!(cells_fit, "the cells were read before");
+    wire.position()
+}
+
 impl Column {
     fn read_insert_slots(&mut self, wire: &mut WireReader<'_>, row_count: usize) -> Result<()> {
         if !self.data_type().is_text() {
-            return self.read_slots(wire, row_count, false);
+            return self.read_values(wire, row_count);
         }
         let mut longest = 0;
         let (text, _) = self.text_parts();

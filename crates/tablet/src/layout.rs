@@ -136,7 +136,7 @@ pub(crate) fn walk_head(wire: &mut WireReader<'_>, layout: &mut TabletLayout) ->
 fn plain_schema(wire: &mut WireReader<'_>) -> Option<ColumnPlace> {
     let rest = wire.rest();
     let ([1, size @ ..], rest) = rest.split_first_chunk::<5>()? else { return None };
-    let (name, rest) = rest.split_at_checked(u32::from_be_bytes(*size) as usize)?;
+    let (name, rest) = rest.split_at_checked(usize::try_from(i32::from_be_bytes(*size)).ok()?)?;
     let [data_type, encoding, compression, 0, 0, 0, 0, category] = *rest.first_chunk::<8>()? else { return None };
     if !name.is_ascii() {
         return None;

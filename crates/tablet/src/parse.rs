@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tsloom_bitmap::BitMapView;
 use tsloom_encoding::{WireReader, bulk};
-use tsloom_model::{Error, ErrorKind, FileOffset, Result, Value, Values};
+use tsloom_model::{DataType, Date, Result, Values, ValuesRef};
 
 use crate::column::{Column, Marks};
 use crate::head::TabletHead;
@@ -29,7 +29,7 @@ impl Tablet {
     /// allocated once the vectors have grown.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse); the tablet is empty then.
+    /// As [`parse`](Self::parse); the tablet is empty then, and its schema may be the one that was read.
     pub fn read(&mut self, bytes: &[u8]) -> Result<()> {
         let read = self.read_all(bytes).map_err(|error| error.in_place("tablet"));
         if read.is_err() {
@@ -132,7 +132,20 @@ impl Column {
         self.set_null_words(row_count, |words| view.copy_nulls_to(words));
     }
 
+    /// Reads the slots of all rows, and holds what they say against the type.
     pub(crate) fn read_slots(&mut self, wire: &mut WireReader<'_>, row_count: usize, is_tag: bool) -> Result<()> {
+        let (slots, base) = (wire.rest(), wire.position());
+        self.read_values(wire, row_count)?;
+        let width = self.data_type().physical().width();
+        self.check_content(is_tag, |row| {
+            base + match width {
+                Some(width) => row * width,
+                None => cells_size(slots, row),
+            }
+        })
+    }
+
+    pub(crate) fn read_values(&mut self, wire: &mut WireReader<'_>, row_count: usize) -> Result<()> {
         let data_type = self.data_type();
         if let Some(width) = data_type.physical().width() {
             let slots = wire.bytes(row_count.saturating_mul(width))?;
@@ -152,11 +165,7 @@ impl Column {
             self.settle_null_slots(row_count);
             return Ok(());
         }
-        self.read_cells(wire, row_count)?;
-        if is_tag {
-            self.check_tags(wire.position())?;
-        }
-        Ok(())
+        self.read_cells(wire, row_count)
     }
 
     fn read_cells(&mut self, wire: &mut WireReader<'_>, row_count: usize) -> Result<()> {
@@ -174,18 +183,31 @@ impl Column {
         Ok(())
     }
 
-    pub(crate) fn check_tags(&self, at: usize) -> Result<()> {
-        let Some(view) = self.view() else { return Ok(()) };
-        for row in 0..view.row_count() {
-            if let Value::Text(cell) = view.value(row)
-                && std::str::from_utf8(cell).is_err()
-            {
-                let error = Error::new(ErrorKind::Corrupt, format!("the TAG of row {row} is not UTF-8"));
-                return Err(error.at(FileOffset::new(at as u64)));
+    /// Days are days of the calendar and tags are UTF-8, where they are not null; anything goes in other types. `position` says where
+    /// the slot of a row lies.
+    pub(crate) fn check_content(&self, is_tag: bool, position: impl Fn(usize) -> usize) -> Result<()> {
+        let is_null = |row: usize| self.nulls(self.len()).is_some_and(|nulls| nulls.is_null(row));
+        let (row, what) = match self.values() {
+            Some(ValuesRef::Int32(days)) if self.data_type() == DataType::Date && !bulk::are_dates(days) => {
+                let is_bad = |row: &usize| !is_null(*row) && Date::from_yyyymmdd(days[*row]).is_none();
+                ((0..days.len()).find(is_bad), "is no day between 10000101 and 99991231")
             }
+            Some(ValuesRef::Text(text)) if is_tag => {
+                let is_bad = |row: &usize| !is_null(*row) && std::str::from_utf8(text.get(*row)).is_err();
+                ((0..text.len()).find(is_bad), "is a TAG and not UTF-8")
+            }
+            _ => return Ok(()),
+        };
+        match row {
+            Some(row) => Err(layout::corrupt(position(row), format!("the value of row {row} {what}"))),
+            None => Ok(()),
         }
-        Ok(())
     }
+}
+
+/// Bytes of the first `count` text cells; they have been read before.
+fn cells_size(bytes: &[u8], count: usize) -> usize {
+    (0..count).fold(0, |at, _| at + layout::cell_size(&bytes[at..]).unwrap_or(0))
 }
 
 fn read_numbers<T: Copy + Default>(values: &mut Vec<T>, slots: &[u8], row_count: usize, read: impl Fn(&[u8], &mut [T])) {

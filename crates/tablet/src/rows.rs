@@ -1,5 +1,7 @@
 //! Borrowed rows: a part of a tablet, or columns that lie elsewhere. What the wire form is written from.
 
+use std::sync::Arc;
+
 use tsloom_bitmap::{BitMap, NullWords};
 use tsloom_model::{ColumnSchema, ColumnView, DataType, Error, ErrorKind, Result, ValuesRef};
 
@@ -99,7 +101,10 @@ impl<'a> TabletRef<'a> {
         .map(|column| column.slice(self.start, self.row_count()))
     }
 
-    /// Some of these rows. Panics when they are not all there, as slices do.
+    /// `count` of these rows from `start` on.
+    ///
+    /// # Panics
+    /// When they are not all there, as slices do.
     #[must_use]
     pub fn slice(&self, start: usize, count: usize) -> Self {
         Self { times: &self.times[start..start + count], start: self.start + start, ..*self }
@@ -107,12 +112,17 @@ impl<'a> TabletRef<'a> {
 
     /// An owned copy of the rows.
     pub fn to_tablet(&self) -> Tablet {
-        let mut tablet = Tablet::from_head(self.head.clone().into(), self.row_count());
+        let head = match self.source {
+            Source::Owned(tablet) => Arc::clone(tablet.head()),
+            Source::Views(_) => Arc::new(self.head.clone()),
+        };
+        let mut tablet = Tablet::from_head(head, self.row_count());
         tablet.extend_times(self.times);
         for column in self.written_columns() {
             tablet.copy_column(&column);
         }
         tablet.has_bitmap_section = self.has_bitmap_section();
+        tablet.settle_rows();
         tablet
     }
 

@@ -225,15 +225,27 @@ impl<'v> WireColumn<'v> {
     }
 
     /// True when the row is marked, or its text cell is missing, or the column is absent.
+    ///
+    /// # Panics
+    /// When `row` is past the last.
     pub fn is_null(&self, row: usize) -> bool {
+        assert!(row < self.row_count, "row {row} of {}", self.row_count);
         if !self.is_present() || self.bitmap().is_some_and(|bitmap| bitmap.is_null(row)) {
             return true;
         }
         self.data_type().is_text() && self.cell(row).is_none()
     }
 
-    /// Writes the null words of all rows: marked rows and missing text cells. Panics when `out` is not one word for 64 rows.
+    /// Writes the null words of all rows: marked rows and missing text cells, or all rows of an absent column.
+    ///
+    /// # Panics
+    /// When `out` is not one word for 64 rows.
     pub fn copy_nulls_to(&self, out: &mut [u64]) {
+        if !self.is_present() {
+            assert!(out.len() == self.row_count.div_ceil(64), "one word for 64 rows");
+            out.fill(0);
+            return tsloom_bitmap::words::set_range(out, 0, self.row_count);
+        }
         match self.bitmap() {
             Some(bitmap) => bitmap.copy_nulls_to(out),
             None => {

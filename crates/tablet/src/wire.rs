@@ -53,7 +53,8 @@ impl TabletRef<'_> {
         Ok(size)
     }
 
-    /// Appends the wire form to a buffer. Returns the bytes written.
+    /// Appends the wire form to a buffer. Returns the bytes written. A buffer that grows takes it in one piece when it has
+    /// [`serialized_size`](Self::serialized_size) bytes reserved; otherwise piece by piece, growing as it likes.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] when the buffer cannot take that much; nothing is written then.

@@ -297,3 +297,30 @@ fn a_sparse_wide_tablet_is_its_schema_and_the_column() {
     let bytes = tablet.to_bytes();
     assert_eq!(Tablet::parse(&bytes).unwrap().present_columns().collect::<Vec<_>>(), [1500]);
 }
+
+#[test]
+fn appends_go_on_behind_what_was_set_or_copied() {
+    let table = TableSchema::builder("t").field("a", DataType::Int64).build().unwrap();
+    let values = |tablet: &Tablet| -> Vec<Value<'static>> {
+        let column = tablet.column(0).unwrap();
+        (0..tablet.row_count())
+            .map(|row| match column.value(row) {
+                Value::Int64(value) => Value::Int64(value),
+                _ => Value::Null,
+            })
+            .collect()
+    };
+    let mut tablet = Tablet::new(&table);
+    tablet.extend_times(&[1, 2, 3]);
+    tablet.column_mut(0).set(1, 7_i64.into()).unwrap();
+    tablet.column_mut(0).push(8_i64).unwrap();
+    assert_eq!(values(&tablet), [Value::Null, 7_i64.into(), 8_i64.into()]);
+    assert!(tablet.column_mut(0).push(9_i64).is_err(), "no row is left");
+
+    let mut copy = tablet.as_ref().to_tablet();
+    assert!(copy.column_mut(0).push(9_i64).is_err(), "no row is left in the copy either");
+    copy.extend_times(&[4]);
+    copy.column_mut(0).push(9_i64).unwrap();
+    assert_eq!(values(&copy), [Value::Null, 7_i64.into(), 8_i64.into(), 9_i64.into()]);
+    assert!(std::sync::Arc::ptr_eq(tablet.head(), copy.head()), "a copy shares the schema");
+}

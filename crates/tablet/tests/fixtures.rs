@@ -180,8 +180,10 @@ fn check_column(name: &str, column: tsloom_tablet::WireColumn<'_>, json: &Json) 
     column.copy_nulls_to(&mut nulls);
     for row in 0..column.row_count() {
         let is_missing = column.data_type().is_text() && slots.is_some_and(|slots| slots[row].is_null());
-        let is_null = marked.contains(&row) || is_missing;
-        assert_eq!(column.is_null(row), is_null || slots.is_none(), "{place}, row {row}");
+        let is_marked = column.bitmap().is_some_and(|bitmap| bitmap.is_null(row));
+        assert_eq!(is_marked, marked.contains(&row), "{place}, row {row}");
+        let is_null = is_marked || is_missing || slots.is_none();
+        assert_eq!(column.is_null(row), is_null, "{place}, row {row}");
         assert_eq!(tsloom_bitmap::words::get(&nulls, row), is_null, "{place}, row {row}");
     }
     let Some(slots) = slots else { return };

@@ -9,7 +9,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use common::{Random, model};
 use tsloom_alloc_probe::{Probe, measure};
-use tsloom_model::{ColumnSchema, DataType, Error, ErrorKind};
+use tsloom_encoding::WireReader;
+use tsloom_model::{ColumnSchema, DataType, Error, ErrorKind, TableSchema, Value};
 use tsloom_tablet::{Tablet, TabletLayout, TabletView};
 
 #[global_allocator]
@@ -78,9 +79,9 @@ fn check(bytes: &[u8], reused: &mut Reused) {
             check_error(error, bytes.len());
             check_error(other, bytes.len());
         }
-        // A view does not look into tags.
+        // A view does not look into tags and days.
         (Ok(_), Err(error)) => {
-            assert!(error.to_string().contains("UTF-8"), "{error}");
+            assert!(error.to_string().contains("UTF-8") || error.to_string().contains("is no day"), "{error}");
             check_error(error, bytes.len());
         }
         (Err(error), Ok(_)) => panic!("only the owned tablet takes it: {error}"),
@@ -159,22 +160,106 @@ fn random_mutations_end_in_an_error_or_a_tablet() {
     let mut reused = Reused::new(&tablets[0]);
     let mut random = Random(1);
     for _ in 0..MUTATION_COUNT {
-        let mut bytes = tablets[random.below(tablets.len())].clone();
-        for _ in 0..=random.below(4) {
-            if bytes.is_empty() {
-                break;
-            }
-            let at = random.below(bytes.len());
-            match random.below(5) {
-                0 => bytes[at] ^= 1 << random.below(8),
-                1 => bytes[at] = random.next() as u8,
-                2 => drop(bytes.remove(at)),
-                3 => bytes.insert(at, random.next() as u8),
-                _ => bytes.truncate(at),
-            }
-        }
+        let bytes = mutated(&tablets[random.below(tablets.len())], &mut random);
         check(&bytes, &mut reused);
     }
+    println!("{MUTATION_COUNT} mutations");
+}
+
+/// One to four changes: a bit, a byte, one more or less, or a cut.
+fn mutated(bytes: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for _ in 0..=random.below(4) {
+        if bytes.is_empty() {
+            break;
+        }
+        let at = random.below(bytes.len());
+        match random.below(5) {
+            0 => bytes[at] ^= 1 << random.below(8),
+            1 => bytes[at] = random.next() as u8,
+            2 => drop(bytes.remove(at)),
+            3 => bytes.insert(at, random.next() as u8),
+            _ => bytes.truncate(at),
+        }
+    }
+    bytes
+}
+
+/// The other two ways in: bodies of a log and buffers of an insert request.
+#[test]
+fn mutated_bodies_and_insert_buffers_end_in_an_error_or_a_tablet() {
+    let mut random = Random(2);
+    for bytes in tablets() {
+        let tablet = Tablet::parse(&bytes).unwrap();
+        let (head, rows) = (tablet.head(), tablet.as_ref());
+        let (mut body, mut times, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        rows.append_body(&mut body);
+        rows.append_insert_times(&mut times);
+        rows.append_insert_values(&mut values);
+        let present: Vec<u32> = rows.present_columns().map(|index| index as u32).collect();
+        let limit = |size: usize| 60_000 + 64 * size as u64;
+        for _ in 0..MUTATION_COUNT / 30 {
+            let row_count = if random.below(8) == 0 { random.below(1 << 20) } else { rows.row_count() };
+            let bad = mutated(&body, &mut random);
+            let mut wire = WireReader::new(&bad);
+            let (read, counts) =
+                measure(|| Tablet::parse_body(head, &present, row_count, &mut wire).map(|read| read.to_bytes().len()));
+            assert!(counts.peak_bytes <= limit(bad.len()), "{counts} for a body of {} bytes", bad.len());
+            read.err().inspect(|error| check_error(error, bad.len()));
+
+            let bad = mutated(&values, &mut random);
+            let (read, counts) =
+                measure(|| Tablet::from_insert_buffers(head, rows.row_count(), &times, &bad).map(|read| read.to_bytes().len()));
+            assert!(counts.peak_bytes <= limit(bad.len() + times.len()), "{counts} for {} bytes of values", bad.len());
+            read.err().inspect(|error| check_error(error, bad.len()));
+        }
+    }
+}
+
+/// A name of 2 GiB would be one that no writer can write again.
+#[test]
+fn a_length_with_its_sign_bit_set_is_negative() {
+    let size = 1_usize << 31;
+    let mut bytes = vec![0_u8; 18 + size + 8 + 3];
+    bytes[..4].fill(0xff);
+    bytes[8] = 1;
+    bytes[12] = 1;
+    bytes[13] = 1;
+    bytes[14] = 0x80;
+    for error in [Tablet::parse(&bytes).unwrap_err(), TabletView::parse(&bytes).unwrap_err()] {
+        assert_eq!((error.kind(), error.offset().unwrap().get()), (ErrorKind::Corrupt, 14), "{error}");
+    }
+}
+
+#[test]
+fn days_and_tags_are_checked_where_they_lie() {
+    let table = TableSchema::builder("t").field("day", DataType::Date).tag("tag").build().unwrap();
+    let mut tablet = Tablet::new(&table);
+    for row in 0..9 {
+        let cell = ["a", "bc", "def"][row as usize % 3];
+        tablet.push_row(row, &[Value::Int32(20_240_229 - row as i32), cell.into()]).unwrap();
+    }
+    let bytes = tablet.to_bytes().to_vec();
+    let place = |what: &[u8]| bytes.windows(what.len()).position(|window| window == what).unwrap();
+    let day = place(&20_240_225_i32.to_be_bytes());
+    let tag = place(b"def");
+    for (at, message) in
+        [(day, "the value of row 4 is no day between 10000101 and 99991231"), (tag, "the value of row 2 is a TAG and not UTF-8")]
+    {
+        let mut bad = bytes.clone();
+        bad[at] = 0xff;
+        let error = Tablet::parse(&bad).unwrap_err();
+        assert!(error.to_string().ends_with(message), "{error}");
+        let expected = if at == tag { at - 5 } else { at };
+        assert_eq!(error.offset().unwrap().get(), expected as u64, "{error}");
+    }
+    let (mut times, mut values) = (Vec::new(), Vec::new());
+    tablet.as_ref().append_insert_times(&mut times);
+    tablet.as_ref().append_insert_values(&mut values);
+    let at = values.windows(3).position(|window| window == b"def").unwrap();
+    values[at] = 0xff;
+    let error = Tablet::from_insert_buffers(tablet.head(), 9, &times, &values).unwrap_err();
+    assert_eq!(error.offset().unwrap().get(), at as u64 - 4, "{error}");
 }
 
 #[test]

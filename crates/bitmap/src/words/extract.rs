@@ -1,6 +1,6 @@
 //! Bits of some rows, packed together.
 
-use super::{copy_at, load, low_mask, word_count};
+use super::{assert_holds, copy_at, load, low_mask, word_count};
 
 /// The bits of `word` where `mask` is set, next to each other from the lowest on, zeros above.
 #[inline]
@@ -48,6 +48,7 @@ pub fn extract_to(bits: impl Fn(usize) -> u64, mask: impl Fn(usize) -> u64, row_
 /// When the slice does not hold them, or `dst` is above `src`.
 pub fn move_down(words: &mut [u64], dst: usize, src: usize, count: usize) {
     assert!(dst <= src, "bits are moved down");
+    assert_holds(words, src, count);
     let mut done = 0;
     while done < count {
         let now = (count - done).min(64);

@@ -1,6 +1,6 @@
 //! Walking a range: the set bits, and the runs of equal bits.
 
-use super::{load, low_mask};
+use super::{assert_holds, load, low_mask};
 
 /// A run of equal bits. Positions are relative to the range's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,7 @@ pub struct Ones<'a> {
 /// Positions of the set bits of a range, ascending and relative to `start`.
 #[inline]
 pub fn ones(words: &[u64], start: usize, count: usize) -> Ones<'_> {
+    assert_holds(words, start, count);
     let pending = load(words, start) & low_mask(count);
     Ones { words, start, count, base: 0, pending }
 }
@@ -70,6 +71,7 @@ pub struct Runs<'a> {
 /// Runs of equal bits of a range, covering it without gaps. Positions are relative to `start`.
 #[inline]
 pub fn runs(words: &[u64], start: usize, count: usize) -> Runs<'_> {
+    assert_holds(words, start, count);
     let word = load(words, start);
     let set = word & 1 == 1;
     let edges = (word ^ (word << 1 | u64::from(set))) & low_mask(count);

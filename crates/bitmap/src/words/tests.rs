@@ -169,7 +169,7 @@ fn moves_use_no_word_past_the_range() {
 }
 
 #[test]
-#[should_panic(expected = "the source holds the range")]
+#[should_panic(expected = "bits 1 and 128 on, of 128")]
 fn moving_past_the_source_is_refused() {
     or_at(&mut [0; 4], 0, &[0; 2], 1, 128);
 }

@@ -174,13 +174,19 @@ fn bools() {
     dispatch::read_bools(&[0, 1, 2, 255], &mut out);
     assert_eq!(out, [false, true, true, true]);
     let bytes: Vec<u8> = bits().iter().map(|bits| if bits.count_ones() % 3 == 0 { 0 } else { *bits as u8 }).collect();
+    let mut buffer = vec![0_u8; VALUES_MAX + 2 * 64];
+    let aligned = buffer.as_ptr().align_offset(64);
     for count in 0..=VALUES_MAX {
-        let [mut detected, mut small, mut plain] = [(); 3].map(|()| vec![false; count]);
-        dispatch::read_bools(&bytes[..count], &mut detected);
-        ssse3!(read_bools)(&bytes[..count], &mut small);
-        portable::read_bools(&bytes[..count], &mut plain);
-        assert!(detected == plain && small == plain);
-        assert!(plain.iter().zip(&bytes).all(|(value, byte)| *value == (*byte != 0)));
+        for alignment in 0..64 {
+            let input = &mut buffer[aligned + alignment..][..count];
+            input.copy_from_slice(&bytes[..count]);
+            let [mut detected, mut small, mut plain] = [(); 3].map(|()| vec![false; count]);
+            dispatch::read_bools(input, &mut detected);
+            ssse3!(read_bools)(input, &mut small);
+            portable::read_bools(input, &mut plain);
+            assert!(detected == plain && small == plain);
+            assert!(plain.iter().zip(&bytes).all(|(value, byte)| *value == (*byte != 0)));
+        }
     }
 }
 
@@ -245,6 +251,14 @@ fn detected_date_kernels_equal_the_portable_ones() {
             assert_eq!((dispatch::are_dates(input), bad_count), (true, 0));
             ssse3!(check_dates)(input, &mut bad_count);
             assert_eq!(bad_count, 0);
+            if let [.., last] = input {
+                let bad: Vec<i32> = input[1..].iter().map(|day| day + 100).chain([-last]).collect();
+                let mut bad_counts = [0; 2];
+                ssse3!(check_dates)(&bad, &mut bad_counts[0]);
+                dates::check_dates(&bad, &mut bad_counts[1]);
+                assert!(bad_counts[0] == bad_counts[1] && bad_counts[0] > 0);
+                assert!(!dispatch::are_dates(&bad));
+            }
         }
     }
 }
