@@ -166,7 +166,7 @@ fn open_segments(dir: &dyn Dir, replayed: &mut Replayed) -> Result<Vec<Segment>>
 }
 
 /// `None` for a file that never got a header: shorter than one, or nothing but zeros.
-fn read_header(source: &dyn ReadAt, size: u64, number: u64) -> Result<Option<Header>> {
+pub(crate) fn read_header(source: &dyn ReadAt, size: u64, number: u64) -> Result<Option<Header>> {
     let mut bytes = [0; HEADER_SIZE];
     if size < HEADER_SIZE as u64 {
         return Ok(None);

@@ -4,6 +4,7 @@ mod append;
 mod changes;
 mod crash;
 mod damage;
+mod inspect;
 mod torn;
 
 use std::sync::Arc;
