@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::{LogFile, ReadAt};
@@ -49,6 +50,13 @@ pub trait Dir: Send + Sync {
     /// # Errors
     /// `NotFound`, or what else the operating system says.
     fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Gives a file that nobody writes to another name outside of this directory: a hard link, or a copy where there are none.
+    /// Neither is durable before the folder of `to` is synced.
+    ///
+    /// # Errors
+    /// What the operating system says, also when there is a file of that name.
+    fn link(&self, name: &str, to: &Path) -> io::Result<()>;
 
     /// Names of the files in a folder, without the folder, ascending. A folder that is not there has none.
     ///

@@ -81,6 +81,17 @@ impl Dir for StdDir {
         fs::remove_file(self.at(name))
     }
 
+    fn link(&self, name: &str, to: &Path) -> io::Result<()> {
+        let Err(refused) = fs::hard_link(self.at(name), to) else { return Ok(()) };
+        if refused.kind() == io::ErrorKind::AlreadyExists {
+            return Err(refused);
+        }
+        // Another file system, or one without links.
+        let mut target = OpenOptions::new().write(true).create_new(true).open(to)?;
+        io::copy(&mut File::open(self.at(name))?, &mut target)?;
+        target.sync_all()
+    }
+
     fn list(&self, folder: &str) -> io::Result<Vec<String>> {
         let entries = match fs::read_dir(self.at(folder)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -168,6 +179,18 @@ mod tests {
         reader.read_exact_at(&mut bytes, 0).unwrap();
         assert_eq!((&bytes, dir.list("wal").unwrap().len()), (b"wal/1", 0));
         assert_eq!(dir.list("").unwrap(), Vec::<String>::new()); // folders are no files
+    }
+
+    #[test]
+    fn a_link_is_the_file_under_another_name() {
+        let (folder, dir) = dir();
+        dir.create("f").unwrap().write_all_at(b"abc", 0).unwrap();
+        let to = folder.path().join("g");
+        dir.link("f", &to).unwrap();
+        dir.remove("f").unwrap();
+        assert_eq!(fs::read(&to).unwrap(), b"abc");
+        dir.create("f").unwrap();
+        assert_eq!(dir.link("f", &to).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
     }
 
     #[test]

@@ -23,6 +23,7 @@
 //! Start at [`Store`].
 #![forbid(unsafe_code)]
 
+mod backup;
 mod catalog;
 mod compaction;
 mod delete;
@@ -41,6 +42,7 @@ mod store;
 mod worker;
 mod write;
 
+pub use backup::VerifiedFile;
 pub use compaction::CompactionOptions;
 pub use delete::DeleteBuilder;
 pub use options::{Durability, StoreOptions, WriteOptions};

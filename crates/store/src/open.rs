@@ -163,6 +163,11 @@ fn recover(dir: &dyn Dir, options: &StoreOptions, manifest: &Manifest) -> Result
         let message = format!("wal/{:06}.log is missing", manifest.log_segment);
         return Err(Error::new(ErrorKind::Corrupt, message));
     }
+    let met = manifest.files.iter().map(|file| file.erased_through).max().unwrap_or(0);
+    if replayed.next_sequence <= met {
+        let message = format!("files have met deletes up to entry {met} of the log, which has {}", replayed.next_sequence - 1);
+        return Err(Error::new(ErrorKind::Corrupt, message));
+    }
     memory.applied = replayed.next_sequence - 1;
     report.note_log(&replayed);
     report.unwritable_tables = memory.catalog.unwritable();

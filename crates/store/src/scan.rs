@@ -4,7 +4,7 @@ use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use tsloom_io::ReadAt;
-use tsloom_model::{Predicate, Result, TableSchema};
+use tsloom_model::{Predicate, Result, RowFilter, TableSchema};
 use tsloom_scan::{Order, ScanRequest, TableScan};
 
 use crate::store::Store;
@@ -41,6 +41,12 @@ impl<'a> ScanBuilder<'a> {
     /// Only devices whose tags meet the predicate.
     pub fn filter(mut self, predicate: Predicate) -> Self {
         self.request = self.request.filter(predicate);
+        self
+    }
+
+    /// Only rows whose values meet the condition; its columns need not be among those that are asked for.
+    pub fn values(mut self, condition: RowFilter) -> Self {
+        self.request = self.request.values(condition);
         self
     }
 

@@ -1,5 +1,6 @@
 //! The store as a whole, over real directories and over one that fails and crashes on demand.
 
+mod backup;
 mod basic;
 mod compaction;
 mod crash;

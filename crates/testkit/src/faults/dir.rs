@@ -1,6 +1,7 @@
 //! The directory itself: records, counts, fails.
 
-use std::io;
+use std::io::{self, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -51,6 +52,7 @@ pub enum Call {
     Truncate,
     SyncFile,
     Rename,
+    Link,
     Remove,
     List,
     SyncFolder,
@@ -244,6 +246,17 @@ impl Dir for FaultDir {
         shared.find(name)?;
         shared.change(Op::Remove(name.to_owned()));
         Ok(())
+    }
+
+    /// A real file, since what is outside of this directory is.
+    fn link(&self, name: &str, to: &Path) -> io::Result<()> {
+        let bytes = {
+            let mut shared = self.shared.lock();
+            shared.call(Call::Link)?;
+            let file = shared.find(name)?;
+            shared.disk.bytes(file).to_vec()
+        };
+        std::fs::OpenOptions::new().write(true).create_new(true).open(to)?.write_all(&bytes)
     }
 
     fn list(&self, folder: &str) -> io::Result<Vec<String>> {
