@@ -20,7 +20,9 @@ use crate::rows::{CatArgs, HeadArgs};
 use crate::schema::SchemaArgs;
 use crate::sketch::SketchArgs;
 use crate::stats::StatsArgs;
+use crate::store::StoreArgs;
 use crate::verify::VerifyArgs;
+use crate::wal::WalArgs;
 
 /// tsloom: a storage engine for aligned time series in Apache TsFile v4.
 ///
@@ -71,6 +73,10 @@ pub(crate) enum Verb {
     Plot(PlotArgs),
     /// Look into tablets as they travel through pipes: row batches in the wire form of Tablet.serialize()
     Tablet(TabletArgs),
+    /// A database in a directory: make, fill, read, merge, copy, delete
+    Store(StoreArgs),
+    /// Look into the log of a store, or cut it where it is damaged
+    Wal(WalArgs),
     /// See real data go through every layer and come back
     Quickstart,
 }

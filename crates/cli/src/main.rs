@@ -29,10 +29,12 @@ mod rows;
 mod schema;
 mod sketch;
 mod stats;
+mod store;
 mod tablet;
 mod text;
 mod timeline;
 mod verify;
+mod wal;
 
 use std::io;
 use std::process::ExitCode;
@@ -78,6 +80,8 @@ fn run(cli: Cli) -> Outcome {
             drop(out);
             import::run(&args, is_verbose)
         }
+        Verb::Store(args) => store::run(&args.verb, is_verbose, &mut out),
+        Verb::Wal(args) => wal::run(&args.verb, is_verbose, &mut out),
         Verb::Convert(args) => convert::run(&args, is_verbose),
         Verb::Merge(args) => merge::run(&args, is_verbose),
         Verb::Sketch(args) => sketch::run(&args, &mut out),

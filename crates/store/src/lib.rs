@@ -7,17 +7,19 @@
 //! ```text
 //! lab.tsloom/
 //!   LOCK                held by the one process that writes; its process id for the others
-//!   MANIFEST            tables, files, how far the log is in files (module `manifest`); replaced as a whole
+//!   MANIFEST            tables, files, erasures, how far the log is in files (module `manifest`); replaced as a whole
 //!   wal/000007.log      what is not in files yet (crate `wal`)
-//!   data/000003.tsfile  ordinary TsFiles, rising numbers, the higher is the newer
+//!   data/000003.tsfile  ordinary TsFiles
 //!   data/*.tmp          files being written; whoever opens the store removes them
 //! ```
 //!
 //! ```text
-//! write   check ─▶ log (and wait for the disk) ─▶ memtable, in the order of the log ─▶ acknowledged
-//! flush   freeze ─▶ TsFile under a temporary name ─▶ sync ─▶ rename ─▶ sync folder ─▶ MANIFEST ─▶ drop log segments
-//! open    MANIFEST ─▶ files ─▶ log from where the files end ─▶ memtable
-//! scan    files, frozen memtables, memtable: as they are at one moment, newest last
+//! write    check ─▶ log (and wait for the disk) ─▶ memtable, in the order of the log ─▶ acknowledged
+//! delete   log, and wait for the disk ─▶ memtables at once, files by an erasure ─▶ acknowledged
+//! flush    freeze ─▶ TsFiles under temporary names ─▶ sync ─▶ rename ─▶ sync folder ─▶ MANIFEST ─▶ drop log segments
+//! compact  rows of several files, without what was deleted ─▶ one TsFile as above ─▶ MANIFEST ─▶ remove the files
+//! open     MANIFEST ─▶ files ─▶ log from where the manifest ends ─▶ tables, memtable, erasures
+//! scan     files in order, late files, frozen memtables, memtable: as they are at one moment, newest last
 //! ```
 //!
 //! Start at [`Store`].

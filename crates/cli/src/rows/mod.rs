@@ -68,20 +68,32 @@ pub(crate) struct HeadArgs {
 
 /// `tsloom cat`: rows of a TsFile or a store.
 pub(crate) fn cat(args: &CatArgs, out: &mut impl Write) -> Outcome {
-    run(&args.source, &args.rows, &args.print, (args.offset, args.limit), out)
+    check(&args.rows, &args.print)?;
+    run(&Opened::open(&args.source)?, &args.rows, &args.print, (args.offset, args.limit), out)
 }
 
 /// `tsloom head`: the first rows.
 pub(crate) fn head(args: &HeadArgs, out: &mut impl Write) -> Outcome {
-    run(&args.source, &args.rows, &args.print, (args.offset, Some(args.limit)), out)
+    check(&args.rows, &args.print)?;
+    run(&Opened::open(&args.source)?, &args.rows, &args.print, (args.offset, Some(args.limit)), out)
 }
 
-fn run(source: &Source, rows: &RowArgs, args: &PrintArgs, window: (u64, Option<u64>), out: &mut impl Write) -> Outcome {
+/// Finds out, before anything is opened, what makes no sense.
+pub(crate) fn check(rows: &RowArgs, args: &PrintArgs) -> Outcome {
     args.check()?;
-    rows.tag_tests()?;
-    let opened = Opened::open(source)?;
-    let selected = select::select(rows, &opened)?;
-    print::print(args, &opened, &selected, window, Out { writer: out, path: None }).map(drop)
+    rows.tag_tests().map(drop)
+}
+
+/// Prints the rows that are chosen: `window.1` of them at most, behind the first `window.0`.
+pub(crate) fn run(
+    opened: &Opened,
+    rows: &RowArgs,
+    args: &PrintArgs,
+    window: (u64, Option<u64>),
+    out: &mut impl Write,
+) -> Outcome {
+    let selected = select::select(rows, opened)?;
+    print::print(args, opened, &selected, window, Out { writer: out, path: None }).map(drop)
 }
 
 #[cfg(test)]

@@ -19,6 +19,12 @@ fn help_goes_to_standard_output() {
     for verb in VERBS {
         insta::assert_snapshot!(format!("help_{verb}"), help(&format!("{verb} --help")));
     }
+    for verb in ["init", "scan", "flush", "compact", "verify", "stats", "backup", "delete"] {
+        insta::assert_snapshot!(format!("help_store_{verb}"), help(&format!("store {verb} --help")));
+    }
+    for verb in ["dump", "verify", "repair"] {
+        insta::assert_snapshot!(format!("help_wal_{verb}"), help(&format!("wal {verb} --help")));
+    }
     insta::assert_snapshot!("help_tablet_dump", help("tablet dump --help"));
     insta::assert_snapshot!("help_tablet_reencode", help("tablet reencode --help"));
 }

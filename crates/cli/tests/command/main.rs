@@ -12,6 +12,7 @@ mod lab;
 mod pictures;
 mod quickstart;
 mod rewrite;
+mod store;
 mod tablet;
 mod verify;
 mod views;
