@@ -260,7 +260,7 @@ fn the_beginning_of_a_compressed_page() {
         (DataType::Double, Encoding::Plain, 0),
         (DataType::Int32, Encoding::Gorilla, 3),
     ] {
-        let mut cell = || if dice.below(100) < nulls { Cell::Null } else { Cell::Integer(dice.below(1 << 40) as i32 as i64) };
+        let mut cell = || if dice.below(100) < nulls { Cell::Null } else { Cell::Integer(i64::from(dice.below(1 << 40) as i32)) };
         let cells: Vec<Cell> = (0..ROW_COUNT).map(|_| cell()).collect();
         let page = body_of(&cells, (data_type, encoding));
         let mut bytes = Vec::new();
