@@ -60,11 +60,11 @@ fn last_of(start: usize, count: usize) -> usize {
     start.checked_add(count).expect("a range ends where memory does") - 1
 }
 
-/// The slice holds the range, or this panics.
+/// The slice holds the range, or this panics. An empty range is held anywhere.
 #[inline(always)]
 fn assert_holds(words: &[u64], start: usize, count: usize) {
     let bits = 64 * words.len();
-    assert!(start <= bits && count <= bits - start, "bits {start} and {count} on, of {bits}");
+    assert!(count == 0 || start <= bits && count <= bits - start, "bits {start} and {count} on, of {bits}");
 }
 
 /// A range as its words: the first with its mask, the whole ones between, the last with its mask.

@@ -130,5 +130,12 @@ fn a_range_past_the_end_panics() {
         panics("move_down", &|| words::move_down(&mut [0], 0, start, count));
         panics("mark_range", &|| BitMap::new(64).mark_range(start, count));
     }
-    assert!(!words::any_set(&[], 0, 0) && words::all_set(&[], 0, 0));
+    for start in [0, 1, 64, 1_000] {
+        assert!(!words::any_set(&[], start, 0) && words::all_set(&[], start, 0) && words::count_ones(&[], start, 0) == 0);
+        assert_eq!(
+            (words::ones(&[], start, 0).count(), words::runs(&[], start, 0).count()),
+            (0, 0),
+            "nothing, wherever it begins"
+        );
+    }
 }
