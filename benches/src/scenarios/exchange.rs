@@ -14,7 +14,7 @@ use crate::registry::{Case, Figures, Params, Result, Scenario, Upstream, invalid
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario::new("exchange/grow", "block", grow).params(SHAPE).upstream(GROWN),
     Scenario::new("exchange/presized", "block", presized).params(SHAPE).upstream(GROWN),
-    Scenario::new("exchange/pooled", "block sent and received", pooled).params(SHAPE).op_count(1_024).threaded(),
+    Scenario::new("exchange/pooled", "block sent and received", pooled).params(SHAPE).op_count(4_096).threaded(),
     Scenario::new("exchange/raw_loopback", "payload sent and received", raw_loopback).params(SHAPE).threaded(),
 ];
 
