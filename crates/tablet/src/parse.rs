@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tsloom_bitmap::BitMapView;
 use tsloom_encoding::{WireReader, bulk};
-use tsloom_model::{DataType, Date, Result, Values, ValuesRef};
+use tsloom_model::{Result, Values, ValuesRef};
 
 use crate::column::{Column, Marks};
 use crate::head::TabletHead;
@@ -17,7 +17,8 @@ impl Tablet {
     /// Reads a tablet from its wire form.
     ///
     /// # Errors
-    /// As [`TabletView::parse`](crate::TabletView::parse), and [`ErrorKind::Corrupt`] when a TAG is no UTF-8.
+    /// As [`TabletView::parse`](crate::TabletView::parse), and [`ErrorKind::Corrupt`](tsloom_model::ErrorKind::Corrupt) when a TAG is no
+    /// UTF-8. The numbers of a DATE are taken as they come, as every reader of the format does; columns that are written judge them.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let (head, _) = read_head(bytes)?;
         let mut tablet = Self::from_head(Arc::new(head), 0);
@@ -132,17 +133,11 @@ impl Column {
         self.set_null_words(row_count, |words| view.copy_nulls_to(words));
     }
 
-    /// Reads the slots of all rows, and holds what they say against the type.
+    /// Reads the slots of all rows.
     pub(crate) fn read_slots(&mut self, wire: &mut WireReader<'_>, row_count: usize, is_tag: bool) -> Result<()> {
         let (slots, base) = (wire.rest(), wire.position());
         self.read_values(wire, row_count)?;
-        let width = self.data_type().physical().width();
-        self.check_content(is_tag, |row| {
-            base + match width {
-                Some(width) => row * width,
-                None => cells_size(slots, row),
-            }
-        })
+        if is_tag { self.check_tags(|row| base + cells_size(slots, row)) } else { Ok(()) }
     }
 
     pub(crate) fn read_values(&mut self, wire: &mut WireReader<'_>, row_count: usize) -> Result<()> {
@@ -183,23 +178,14 @@ impl Column {
         Ok(())
     }
 
-    /// Days are days of the calendar and tags are UTF-8, where they are not null; anything goes in other types. `position` says where
-    /// the slot of a row lies.
-    pub(crate) fn check_content(&self, is_tag: bool, position: impl Fn(usize) -> usize) -> Result<()> {
+    /// Tags are UTF-8 where they are not null; anything goes in other columns, also in a DATE. `position` says where the slot of a row
+    /// lies.
+    pub(crate) fn check_tags(&self, position: impl Fn(usize) -> usize) -> Result<()> {
+        let Some(ValuesRef::Text(text)) = self.values() else { return Ok(()) };
         let is_null = |row: usize| self.nulls(self.len()).is_some_and(|nulls| nulls.is_null(row));
-        let (row, what) = match self.values() {
-            Some(ValuesRef::Int32(days)) if self.data_type() == DataType::Date && !bulk::are_dates(days) => {
-                let is_bad = |row: &usize| !is_null(*row) && Date::from_yyyymmdd(days[*row]).is_none();
-                ((0..days.len()).find(is_bad), "is no day between 10000101 and 99991231")
-            }
-            Some(ValuesRef::Text(text)) if is_tag => {
-                let is_bad = |row: &usize| !is_null(*row) && std::str::from_utf8(text.get(*row)).is_err();
-                ((0..text.len()).find(is_bad), "is a TAG and not UTF-8")
-            }
-            _ => return Ok(()),
-        };
-        match row {
-            Some(row) => Err(layout::corrupt(position(row), format!("the value of row {row} {what}"))),
+        let is_bad = |row: &usize| !is_null(*row) && std::str::from_utf8(text.get(*row)).is_err();
+        match (0..text.len()).find(is_bad) {
+            Some(row) => Err(layout::corrupt(position(row), format!("the TAG of row {row} is not UTF-8"))),
             None => Ok(()),
         }
     }
