@@ -11,6 +11,8 @@ from judge import FIXTURES, TSLOOM, fail, say, seeded, tsloom
 MUTATIONS = 1000
 SECONDS_MAX = 20
 ADDRESS_SPACE_MAX = 2 << 30
+# A table whose name in the footer is another one has no schema there: its rows are read as those of a tree's devices.
+ROW_FORMS = [{"table", "time", "tags", "fields"}, {"device", "time", "fields"}]
 
 
 def mutate(random, data):
@@ -52,7 +54,7 @@ def judge(path, what):
     said = done.stderr.decode("utf-8", errors="replace")
     try:
         rows = [json.loads(line) for line in done.stdout.decode("utf-8").split("\n")[:-1]]
-        well_formed = all("schema" in row or {"table", "time", "tags", "fields"} == set(row) for row in rows)
+        well_formed = all("schema" in row or set(row) in ROW_FORMS for row in rows)
     except ValueError:
         well_formed = False
     if not well_formed:
