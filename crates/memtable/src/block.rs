@@ -44,28 +44,31 @@ pub(crate) struct Active {
 }
 
 impl Block {
-    /// A block whose columns are those of `layout`, with its first rows in it: `times`, and of each column the rows from `start` on
-    /// of its view, which `view` tells for every position in the layout. Rows marked in `failed` are null in every column.
-    pub(crate) fn open<'a>(
+    /// A block whose columns are those of `layout`, with its first rows in it: `times`, and the rows of `source` from `start` on.
+    /// `place` tells which column of the source is at a position of the layout.
+    pub(crate) fn open<C: WriteColumns + ?Sized>(
         ledger: &Arc<Ledger>,
         layout: Arc<Layout>,
         times: &[i64],
         facts: &TimeFacts,
+        source: &C,
         start: usize,
-        view: impl Fn(usize) -> ColumnView<'a>,
-        failed: Option<NullWords<'_>>,
+        place: impl Fn(usize) -> usize,
     ) -> Self {
-        let (cells, may_have_nulls) = Cells::open(ledger, &layout, size_of::<Self>() + ARC_BYTES, times, start, view);
+        let (cells, may_have_nulls) = Cells::open(ledger, &layout, size_of::<Self>() + ARC_BYTES, times, source, start, place);
         let TimeFacts { min, max, is_strict, is_ordered, .. } = *facts;
         let row_count = times.len() as u32;
-        let mut block = Self { cells, layout, min_time: min, max_time: max, row_count, is_strict, is_ordered, may_have_nulls };
-        if let Some(failed) = failed.filter(|failed| failed.slice(start, times.len()).any_null()) {
-            block.may_have_nulls = true;
-            for slot in block.layout.slots() {
-                block.cells.mark(slot, 0, failed, start, times.len());
+        Self { cells, layout, min_time: min, max_time: max, row_count, is_strict, is_ordered, may_have_nulls }
+    }
+
+    /// Makes the first rows null in every column where `failed`, which has a bit for each, marks them.
+    pub(crate) fn mark_failed(&mut self, failed: NullWords<'_>) {
+        if failed.any_null() {
+            self.may_have_nulls = true;
+            for slot in self.layout.slots() {
+                self.cells.mark(slot, 0, failed, 0, failed.row_count());
             }
         }
-        block
     }
 
     /// Adds the columns that `wide` has more, null in all rows so far.
@@ -86,9 +89,9 @@ impl Block {
             return;
         }
         for (index, slot) in layout.slots().iter().enumerate() {
-            let Some(view) = source.view(index) else { continue };
-            cells.write_values(slot, at, view.values(), start, count);
-            if let Some(nulls) = view.nulls() {
+            let Some(values) = source.values(index) else { continue };
+            cells.write_values(slot, at, values, start, count);
+            if let Some(nulls) = source.nulls(index) {
                 cells.mark(slot, at, nulls, start, count);
                 *may_have_nulls = true;
             }
@@ -125,10 +128,11 @@ impl Block {
                 cells.write_absent(slot, at, count);
                 continue;
             };
-            let view = source.view(column.index as usize).expect("an active column is present");
-            cells.write_values(slot, at, view.values(), start, count);
+            let index = column.index as usize;
+            let values = source.values(index).expect("an active column is present");
+            cells.write_values(slot, at, values, start, count);
             if column.has_nulls
-                && let Some(nulls) = view.nulls()
+                && let Some(nulls) = source.nulls(index)
             {
                 cells.mark(slot, at, nulls, start, count);
             }

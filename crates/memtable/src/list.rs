@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use tsloom_bitmap::NullWords;
-use tsloom_model::{ColumnView, TimeRange, Value};
+use tsloom_model::{TimeRange, Value};
 
 use crate::block::Block;
 use crate::blocks::Blocks;
@@ -206,15 +206,18 @@ impl AlignedList {
         let rows = rows.start..rows.start + rows.len().min(row_max);
         let (times, start) = (&times[rows.clone()], rows.start);
         let Some(facts) = TimeFacts::of(times) else { return 0 };
-        let view = |index: usize| source.view(index).expect("the columns of a layout are present");
         let same = if failed.is_none() { shape.same_again(source, row_max) } else { None };
         let block = if let Some(layout) = same.filter(|_| all_have_values(source, &rows)) {
-            Block::open(&self.ledger, Arc::clone(layout), times, &facts, start, view, None)
+            Block::open(&self.ledger, Arc::clone(layout), times, &facts, source, start, |index| index)
         } else {
             shape.select(source, start, times.len(), failed);
             let layout = shape.layout_of_selected(source, row_max);
             let active = shape.active();
-            Block::open(&self.ledger, layout, times, &facts, start, |index| view(active[index].index as usize), failed)
+            let mut block = Block::open(&self.ledger, layout, times, &facts, source, start, |index| active[index].index as usize);
+            if let Some(failed) = failed {
+                block.mark_failed(failed.slice(start, times.len()));
+            }
+            block
         };
         shape.note_block(block.layout().ids().len());
         self.order.note(self.blocks.row_count(), times, &facts);
@@ -263,8 +266,5 @@ impl AlignedList {
 
 /// True when every column, all of them present, has a value in these rows.
 fn all_have_values<C: WriteColumns + ?Sized>(source: &C, rows: &Range<usize>) -> bool {
-    (0..source.count()).all(|index| {
-        let nulls = source.view(index).and_then(ColumnView::nulls);
-        nulls.is_none_or(|nulls| !nulls.slice(rows.start, rows.len()).all_null())
-    })
+    (0..source.count()).all(|index| source.nulls(index).is_none_or(|nulls| !nulls.slice(rows.start, rows.len()).all_null()))
 }

@@ -91,12 +91,12 @@ impl ListShape {
             return;
         }
         for index in 0..source.count() {
-            let Some(view) = source.view(index) else { continue };
-            let nulls = view.nulls().map(|nulls| nulls.slice(start, count)).filter(NullWords::any_null);
+            let Some(values) = source.values(index) else { continue };
+            let nulls = source.nulls(index).map(|nulls| nulls.slice(start, count)).filter(NullWords::any_null);
             if nulls.is_some_and(|nulls| is_all_null(nulls, failed)) {
                 continue;
             }
-            if let ValuesRef::Text(text) = view.values() {
+            if let ValuesRef::Text(text) = values {
                 self.text_bytes_max = self.text_bytes_max.max(text.slice(start, count).byte_count());
             }
             self.active.push(Active { index: index as u32, id: source.id(index), has_nulls: nulls.is_some() });
@@ -154,7 +154,7 @@ impl ListShape {
 }
 
 fn physical<C: WriteColumns + ?Sized>(source: &C, column: Active) -> tsloom_model::PhysicalType {
-    source.view(column.index as usize).expect("an active column is present").values().physical()
+    source.values(column.index as usize).expect("an active column is present").physical()
 }
 
 /// True when every row is null or failed.

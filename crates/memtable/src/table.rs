@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use tsloom_bitmap::NullWords;
-use tsloom_model::{ColumnCategory, ColumnSchema, ColumnView, DeviceId, Error, ErrorKind, Result, TextRef, TimeRange, ValuesRef};
+use tsloom_model::{ColumnCategory, ColumnSchema, DeviceId, Error, ErrorKind, Result, TextRef, TimeRange, ValuesRef};
 use tsloom_tablet::{Tablet, TabletHead};
 
 use crate::columns::ColumnSet;
@@ -56,14 +56,21 @@ struct TabletColumns<'a> {
 }
 
 impl WriteColumns for TabletColumns<'_> {
+    #[inline]
     fn count(&self) -> usize {
         self.present.len()
     }
+    #[inline]
     fn id(&self, index: usize) -> u32 {
         self.present[index].0
     }
-    fn view(&self, index: usize) -> Option<ColumnView<'_>> {
-        self.tablet.column(self.present[index].1 as usize)
+    #[inline(always)]
+    fn values(&self, index: usize) -> Option<ValuesRef<'_>> {
+        self.tablet.values(self.present[index].1 as usize)
+    }
+    #[inline(always)]
+    fn nulls(&self, index: usize) -> Option<NullWords<'_>> {
+        self.tablet.nulls(self.present[index].1 as usize)
     }
     fn is_present(&self, _: usize) -> bool {
         true

@@ -1,7 +1,8 @@
 //! What a write brings: present columns by id, from wherever they lie.
 
 use smallvec::SmallVec;
-use tsloom_model::{ColumnView, DataType, TextRef, Value, ValuesRef};
+use tsloom_bitmap::NullWords;
+use tsloom_model::{ColumnView, TextRef, Value, ValuesRef};
 
 /// Present columns of a write, ascending by column id. A column without a value anywhere is `None` or left out.
 pub trait WriteColumns {
@@ -9,11 +10,13 @@ pub trait WriteColumns {
     fn count(&self) -> usize;
     /// The id of column `index`; ids rise strictly with the index.
     fn id(&self, index: usize) -> u32;
-    /// All rows of column `index`, or `None` when it is absent.
-    fn view(&self, index: usize) -> Option<ColumnView<'_>>;
+    /// The values of all rows of column `index`, those of null rows included; `None` when it is absent.
+    fn values(&self, index: usize) -> Option<ValuesRef<'_>>;
+    /// The null bits of column `index`, one a row; `None` when no row is known to be null.
+    fn nulls(&self, index: usize) -> Option<NullWords<'_>>;
     /// True when column `index` is not absent.
     fn is_present(&self, index: usize) -> bool {
-        self.view(index).is_some()
+        self.values(index).is_some()
     }
 }
 
@@ -27,8 +30,12 @@ impl WriteColumns for [(u32, ColumnView<'_>)] {
         self[index].0
     }
     #[inline]
-    fn view(&self, index: usize) -> Option<ColumnView<'_>> {
-        Some(self[index].1)
+    fn values(&self, index: usize) -> Option<ValuesRef<'_>> {
+        Some(self[index].1.values())
+    }
+    #[inline]
+    fn nulls(&self, index: usize) -> Option<NullWords<'_>> {
+        self[index].1.nulls()
     }
     #[inline]
     fn is_present(&self, _: usize) -> bool {
@@ -61,19 +68,20 @@ impl WriteColumns for RowColumns<'_> {
     fn id(&self, index: usize) -> u32 {
         self.ids[index]
     }
-    fn view(&self, index: usize) -> Option<ColumnView<'_>> {
-        let (data_type, values) = match &self.values[index] {
+    fn values(&self, index: usize) -> Option<ValuesRef<'_>> {
+        Some(match &self.values[index] {
             Value::Null => return None,
-            Value::Boolean(value) => (DataType::Boolean, ValuesRef::Boolean(std::slice::from_ref(value))),
-            Value::Int32(value) => (DataType::Int32, ValuesRef::Int32(std::slice::from_ref(value))),
-            Value::Int64(value) => (DataType::Int64, ValuesRef::Int64(std::slice::from_ref(value))),
-            Value::Float(value) => (DataType::Float, ValuesRef::Float(std::slice::from_ref(value))),
-            Value::Double(value) => (DataType::Double, ValuesRef::Double(std::slice::from_ref(value))),
+            Value::Boolean(value) => ValuesRef::Boolean(std::slice::from_ref(value)),
+            Value::Int32(value) => ValuesRef::Int32(std::slice::from_ref(value)),
+            Value::Int64(value) => ValuesRef::Int64(std::slice::from_ref(value)),
+            Value::Float(value) => ValuesRef::Float(std::slice::from_ref(value)),
+            Value::Double(value) => ValuesRef::Double(std::slice::from_ref(value)),
             Value::Text(bytes) => {
-                let text = TextRef::new(&self.offsets[index], bytes).expect("0 and the length are offsets");
-                (DataType::Blob, ValuesRef::Text(text))
+                ValuesRef::Text(TextRef::new(&self.offsets[index], bytes).expect("0 and the length are offsets"))
             }
-        };
-        Some(ColumnView::new(data_type, values, None))
+        })
+    }
+    fn nulls(&self, _: usize) -> Option<NullWords<'_>> {
+        None
     }
 }

@@ -85,17 +85,16 @@ impl Column {
         if self.present { self.values.as_ref().map_or(0, Values::len) } else { 0 }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn values(&self) -> Option<ValuesRef<'_>> {
         if self.present { self.values.as_ref().map(Values::as_values) } else { None }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn nulls(&self, row_count: usize) -> Option<NullWords<'_>> {
         (self.null_count > 0).then(|| NullWords::new(&self.nulls, 0, row_count))
     }
 
-    #[inline]
     pub(crate) fn view(&self) -> Option<ColumnView<'_>> {
         let values = self.values()?;
         Some(ColumnView::new(self.data_type, values, self.nulls(values.len())))

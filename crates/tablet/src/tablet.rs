@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use tsloom_model::{ColumnSchema, ColumnView, Error, ErrorKind, Result, TableSchema, Value};
+use tsloom_bitmap::NullWords;
+use tsloom_model::{ColumnSchema, ColumnView, Error, ErrorKind, Result, TableSchema, Value, ValuesRef};
 
 use crate::check;
 use crate::column::{Column, Marks};
@@ -122,9 +123,26 @@ impl Tablet {
     }
 
     /// A column, or `None` when it is absent. Panics when there is no such column in the schema.
-    #[inline]
     pub fn column(&self, index: usize) -> Option<ColumnView<'_>> {
         self.columns[index].view()
+    }
+
+    /// The values of a column alone, as [`column`](Self::column) has them: for loops over many short columns.
+    ///
+    /// # Panics
+    /// When there is no such column in the schema.
+    #[inline(always)]
+    pub fn values(&self, index: usize) -> Option<ValuesRef<'_>> {
+        self.columns[index].values()
+    }
+
+    /// The null bits of a column alone, as [`column`](Self::column) has them.
+    ///
+    /// # Panics
+    /// When there is no such column in the schema.
+    #[inline(always)]
+    pub fn nulls(&self, index: usize) -> Option<NullWords<'_>> {
+        self.columns[index].nulls(self.row_count())
     }
 
     /// Indexes of the present columns, ascending. Costs what is present, not what the schema has.

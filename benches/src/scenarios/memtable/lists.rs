@@ -50,8 +50,8 @@ impl Columns {
     }
 
     /// A column.
-    pub(super) fn view_of(&self, index: usize) -> Option<ColumnView<'_>> {
-        self.view(index)
+    pub(super) fn view_of(&self, index: usize) -> ColumnView<'_> {
+        ColumnView::new(DataType::Int32, ValuesRef::Int32(&self.values[index]), self.nulls(index))
     }
 
     pub(super) fn append(&self, list: &mut AlignedList, shape: &mut ListShape) {
@@ -66,9 +66,11 @@ impl WriteColumns for Columns {
     fn id(&self, index: usize) -> u32 {
         index as u32
     }
-    fn view(&self, index: usize) -> Option<ColumnView<'_>> {
-        let nulls = self.nulls.as_ref().map(|nulls| NullWords::new(&nulls[index % 2], 0, self.times.len()));
-        Some(ColumnView::new(DataType::Int32, ValuesRef::Int32(&self.values[index]), nulls))
+    fn values(&self, index: usize) -> Option<ValuesRef<'_>> {
+        Some(ValuesRef::Int32(&self.values[index]))
+    }
+    fn nulls(&self, index: usize) -> Option<NullWords<'_>> {
+        self.nulls.as_ref().map(|nulls| NullWords::new(&nulls[index % 2], 0, self.times.len()))
     }
     fn is_present(&self, _: usize) -> bool {
         true

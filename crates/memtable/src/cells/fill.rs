@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytemuck::cast_slice_mut;
 use tsloom_bitmap::{NullWords, words};
-use tsloom_model::{ColumnView, PhysicalType, TextRef, Value, ValuesRef};
+use tsloom_model::{PhysicalType, TextRef, Value, ValuesRef};
 
 use super::{Cells, Number};
 use crate::front::Front;
@@ -14,17 +14,19 @@ use crate::write::WriteColumns;
 
 impl Cells {
     /// Memory for `layout`, which has one part, with its first rows in it: `times`, and of each column of the layout the rows from
-    /// `start` on of its view. `bytes` more are charged, which the caller releases. Returns also whether a row is null somewhere.
+    /// `start` on of the column of `source` that `place` names. `bytes` more are charged, which the caller releases. Returns also
+    /// whether a row is null somewhere.
     ///
     /// # Panics
-    /// When a view has another form than its column.
-    pub(crate) fn open<'a>(
+    /// When a column of the source is absent or has another form than that of the layout.
+    pub(crate) fn open<C: WriteColumns + ?Sized>(
         ledger: &Arc<Ledger>,
         layout: &Layout,
         bytes: usize,
         times: &[i64],
+        source: &C,
         start: usize,
-        view: impl Fn(usize) -> ColumnView<'a>,
+        place: impl Fn(usize) -> usize,
     ) -> (Self, bool) {
         let count = times.len();
         let mut any_nulls = false;
@@ -37,14 +39,16 @@ impl Cells {
             for run in layout.runs() {
                 let slots = &layout.slots()[first..first + run.column_count];
                 any_nulls |= match run.physical {
-                    PhysicalType::Int32 => put_run::<i32>(front, slots, first, &view, rows),
-                    PhysicalType::Int64 => put_run::<i64>(front, slots, first, &view, rows),
-                    PhysicalType::Float => put_run::<f32>(front, slots, first, &view, rows),
-                    PhysicalType::Double => put_run::<f64>(front, slots, first, &view, rows),
+                    PhysicalType::Int32 => put_run::<i32, C>(front, slots, (first..).map(&place), source, rows),
+                    PhysicalType::Int64 => put_run::<i64, C>(front, slots, (first..).map(&place), source, rows),
+                    PhysicalType::Float => put_run::<f32, C>(front, slots, (first..).map(&place), source, rows),
+                    PhysicalType::Double => put_run::<f64, C>(front, slots, (first..).map(&place), source, rows),
                     PhysicalType::Boolean | PhysicalType::Text => {
                         let is_text = run.physical == PhysicalType::Text;
                         slots.iter().filter(|_| is_text).for_each(|slot| front.put_at(slot.values as usize, &[0_u32]));
-                        (first..).zip(slots).fold(false, |any, (index, slot)| any | put_nulls(front, slot, view(index), rows))
+                        (first..)
+                            .zip(slots)
+                            .fold(false, |any, (index, slot)| any | put_nulls(front, slot, source.nulls(place(index)), rows))
                     }
                 };
                 first += run.column_count;
@@ -55,7 +59,8 @@ impl Cells {
         if cells.rest.is_some() {
             for (index, slot) in layout.slots().iter().enumerate() {
                 if let PhysicalType::Boolean | PhysicalType::Text = slot.physical {
-                    cells.write_values(slot, 0, view(index).values(), start, count);
+                    let values = source.values(place(index)).expect(PRESENT);
+                    cells.write_values(slot, 0, values, start, count);
                 }
             }
         }
@@ -170,9 +175,9 @@ impl Cells {
                 PhysicalType::Double => any_nulls |= self.write_run::<f64, C>(slots, run, first, source, rows),
                 PhysicalType::Boolean | PhysicalType::Text => {
                     for (index, slot) in (first..).zip(slots) {
-                        let Some(view) = source.view(index) else { continue };
-                        self.write_values(slot, at, view.values(), start, count);
-                        if let Some(nulls) = view.nulls() {
+                        let Some(values) = source.values(index) else { continue };
+                        self.write_values(slot, at, values, start, count);
+                        if let Some(nulls) = source.nulls(index) {
                             self.mark(slot, at, nulls, start, count);
                             any_nulls = true;
                         }
@@ -195,11 +200,11 @@ impl Cells {
         let slab = &mut *self.slab;
         let mut any_nulls = false;
         for (index, slot) in (first..).zip(slots) {
-            let Some(view) = source.view(index) else { continue };
-            let values = T::of(view.values()).expect("a column keeps its form");
+            let Some(values) = source.values(index) else { continue };
+            let values = T::of(values).expect("a column keeps its form");
             let place = slot.values as usize;
             copy_cells(cast_slice_mut(&mut slab[place..place + run.stride]), at, values, start, count);
-            if let Some(nulls) = view.nulls() {
+            if let Some(nulls) = source.nulls(index) {
                 mark(&mut slab[slot.nulls as usize..], at, nulls.slice(start, count));
                 any_nulls = true;
             }
@@ -208,26 +213,29 @@ impl Cells {
     }
 }
 
+/// Why a column of a layout has values in the source that a block is opened with.
+const PRESENT: &str = "the columns of a layout are present";
+
 /// Values and nulls of the columns of one run of a new block. True when one of them has null bits.
 #[inline(always)]
-fn put_run<'a, T>(front: &mut Front, slots: &[Slot], first: usize, view: &impl Fn(usize) -> ColumnView<'a>, rows: Rows) -> bool
+fn put_run<T, C>(front: &mut Front, slots: &[Slot], indexes: impl Iterator<Item = usize>, source: &C, rows: Rows) -> bool
 where
     T: Number + bytemuck::Pod,
+    C: WriteColumns + ?Sized,
 {
     let mut any_nulls = false;
-    for (index, slot) in (first..).zip(slots) {
-        let view = view(index);
-        let values = T::of(view.values()).expect("a column keeps its form");
+    for (slot, index) in slots.iter().zip(indexes) {
+        let values = T::of(source.values(index).expect(PRESENT)).expect("a column keeps its form");
         front.put_at(slot.values as usize, &values[rows.start..rows.start + rows.count]);
-        any_nulls |= put_nulls(front, slot, view, rows);
+        any_nulls |= put_nulls(front, slot, source.nulls(index), rows);
     }
     any_nulls
 }
 
 /// Marks the null rows of one column of a new block. True when it has null bits.
 #[inline(always)]
-fn put_nulls(front: &mut Front, slot: &Slot, view: ColumnView<'_>, rows: Rows) -> bool {
-    let Some(nulls) = view.nulls() else { return false };
+fn put_nulls(front: &mut Front, slot: &Slot, nulls: Option<NullWords<'_>>, rows: Rows) -> bool {
+    let Some(nulls) = nulls else { return false };
     mark(&mut front.written()[slot.nulls as usize..], rows.at, nulls.slice(rows.start, rows.count));
     true
 }
