@@ -253,8 +253,8 @@ fn accounting(params: &Params) -> Result<Case> {
 
 /// A row is written and a snapshot is taken, over a million rows that are there already: the tail is copied, nothing else.
 fn row_and_snapshot(params: &Params) -> Result<Case> {
-    let (columns, rows) = (params.count("columns")?, params.count("historical-rows")?);
-    let mut memtable = filled(columns, 0, rows)?;
+    let columns = params.count("columns")?;
+    let mut memtable = filled(columns, 0, lists::rows_that_fit(columns, params.count("historical-rows")?))?;
     let row = tablet(&head(columns), columns, 0, 1)?;
     Ok(Case::new(4 * columns + 8, move || {
         memtable.write(&row)?;

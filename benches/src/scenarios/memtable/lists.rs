@@ -115,19 +115,28 @@ pub(super) fn row_by_row(params: &Params) -> Result<Case> {
     }))
 }
 
-fn filled(params: &Params) -> Result<(AlignedList, ListShape)> {
-    let (columns, rows) = (params.count("columns")?, params.count("historical-rows")?);
+/// How many of `rows` rows a list has that others are read from: at most 256 MiB of cells. How long a list is makes no operation
+/// another one.
+pub(super) fn rows_that_fit(columns: usize, rows: usize) -> usize {
+    const CELLS_MAX: usize = 64 << 20;
+    rows.min(CELLS_MAX / columns.max(1)).max(1)
+}
+
+/// A list of `rows` rows in order, or of as many as fit.
+pub(super) fn in_order(columns: usize, rows: usize, nulls: Nulls) -> (AlignedList, ListShape) {
+    const BATCH_ROWS: usize = 10_000;
+    let rows = rows_that_fit(columns, rows);
     let mut shape = ListShape::new(&Slabs::OfWarmPool.pool(), BlockRows::ByWidth, columns);
     let mut list = AlignedList::new(&shape);
-    for start in (0..rows).step_by(10_000) {
-        Columns::new(columns, start, 10_000.min(rows - start), Nulls::None).append(&mut list, &mut shape);
+    for start in (0..rows).step_by(BATCH_ROWS) {
+        Columns::new(columns, start, BATCH_ROWS.min(rows - start), nulls).append(&mut list, &mut shape);
     }
-    Ok((list, shape))
+    (list, shape)
 }
 
 /// A snapshot of a list, and its end.
 pub(super) fn snapshot(params: &Params) -> Result<Case> {
-    let (list, shape) = filled(params)?;
+    let (list, shape) = in_order(params.count("columns")?, params.count("historical-rows")?, Nulls::None);
     Ok(Case::new(8, move || {
         let _ = &shape;
         Ok(black_box(black_box(&list).view()).row_count() as u64)
@@ -136,8 +145,9 @@ pub(super) fn snapshot(params: &Params) -> Result<Case> {
 
 /// A row after a snapshot, which is held until the next: the tail is copied before it is written.
 pub(super) fn row_and_snapshot(params: &Params) -> Result<Case> {
-    let (mut list, mut shape) = filled(params)?;
-    let row = Columns::new(params.count("columns")?, 0, 1, Nulls::None);
+    let columns = params.count("columns")?;
+    let (mut list, mut shape) = in_order(columns, params.count("historical-rows")?, Nulls::None);
+    let row = Columns::new(columns, 0, 1, Nulls::None);
     let mut held = Arc::new(list.view());
     Ok(Case::new(row.payload_size(), move || {
         row.append(&mut list, &mut shape);

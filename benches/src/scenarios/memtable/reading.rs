@@ -8,22 +8,12 @@ use tsloom_memtable::{AlignedList, BlockRows, DeviceCursor, ListShape};
 use tsloom_model::{ColumnView, DataType, ValuesRef};
 
 use super::Slabs;
-use super::lists::{Columns, Nulls};
+use super::lists::{Columns, Nulls, in_order, rows_that_fit};
 use crate::data::time;
 use crate::registry::{Case, Params, Result};
 
 /// Rows of a page.
 const PAGE_ROWS: usize = 1_024;
-
-/// A list of `rows` rows in order.
-fn list(columns: usize, rows: usize, nulls: Nulls) -> (AlignedList, ListShape) {
-    let mut shape = ListShape::new(&Slabs::OfWarmPool.pool(), BlockRows::ByWidth, columns);
-    let mut list = AlignedList::new(&shape);
-    for start in (0..rows).step_by(10_000) {
-        Columns::new(columns, start, 10_000.min(rows - start), nulls).append(&mut list, &mut shape);
-    }
-    (list, shape)
-}
 
 fn cursor(list: &AlignedList, columns: usize) -> DeviceCursor {
     let ids: Vec<_> = (0..columns as u32).map(|id| Some((id, DataType::Int32))).collect();
@@ -61,8 +51,8 @@ fn gather(values: &[i32], nulls: NullWords<'_>, present: &mut Vec<i32>) {
 
 /// A page of all columns, handed to what stands for their encoders. After the last page comes the first.
 pub(super) fn feed(params: &Params, nulls: Nulls) -> Result<Case> {
-    let (columns, rows) = (params.count("columns")?, params.count("rows")?);
-    let (list, shape) = list(columns, rows, nulls);
+    let columns = params.count("columns")?;
+    let (list, shape) = in_order(columns, params.count("rows")?, nulls);
     let mut pages = cursor(&list, columns);
     let mut present = Vec::with_capacity(PAGE_ROWS);
     Ok(Case::new(4 * columns * PAGE_ROWS, move || {
@@ -80,7 +70,8 @@ pub(super) fn feed(params: &Params, nulls: Nulls) -> Result<Case> {
 
 /// The same from arrays as long as the list.
 pub(super) fn feed_flat(params: &Params, nulls: Nulls) -> Result<Case> {
-    let (columns, rows) = (params.count("columns")?, params.count("rows")?);
+    let columns = params.count("columns")?;
+    let rows = rows_that_fit(columns, params.count("rows")?);
     let flat = Columns::new(columns, 0, rows, nulls);
     let mut present = Vec::with_capacity(PAGE_ROWS);
     let mut start = 0;
