@@ -19,11 +19,16 @@ pub struct Batch {
     pub cpu_ns: u64,
     /// The checksum of the last operation.
     pub checksum: u64,
+    /// Bytes that one operation has to move at least once.
+    pub payload_bytes: usize,
+    /// Bytes of the files that an operation writes or reads, where it does.
+    pub file_bytes: Option<u64>,
 }
 
 thread_local! {
     /// Nanoseconds of wall and CPU time that are no part of the batch being timed.
     static ASIDE: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
+    static FILE_BYTES: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
 /// Does what an operation needs now and then but is not: the next list, when one is full. Its time is left out.
@@ -33,6 +38,11 @@ pub fn aside<T>(work: impl FnOnce() -> T) -> T {
     let (ns, cpu_ns) = ASIDE.get();
     ASIDE.set((ns + nanoseconds(wall.elapsed()), cpu_ns + process_cpu_time() - cpu));
     result
+}
+
+/// Notes how large the files are that the scenario at hand writes or reads.
+pub fn note_file_bytes(bytes: u64) {
+    FILE_BYTES.set(Some(bytes));
 }
 
 /// Runs `op_count` operations.
@@ -50,7 +60,14 @@ pub fn time(case: &mut Case, op_count: u64) -> Result<Batch> {
     }
     let (ns, cpu_ns) = (nanoseconds(wall.elapsed()), process_cpu_time() - cpu);
     let (ns_aside, cpu_ns_aside) = ASIDE.get();
-    Ok(Batch { op_count, ns: ns.saturating_sub(ns_aside), cpu_ns: cpu_ns.saturating_sub(cpu_ns_aside), checksum })
+    Ok(Batch {
+        op_count,
+        ns: ns.saturating_sub(ns_aside),
+        cpu_ns: cpu_ns.saturating_sub(cpu_ns_aside),
+        checksum,
+        payload_bytes: case.payload_size,
+        file_bytes: FILE_BYTES.get(),
+    })
 }
 
 /// How many operations take about `batch` of wall time: at least one. Warms the case up on the way.

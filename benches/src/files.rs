@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use tsloom_file::{FileWriter, NewFile, WriterOptions};
 use tsloom_model::{ColumnView, DataType, DeviceId, Result, TableSchema, ValuesRef};
 
+use crate::clock::note_file_bytes;
 use crate::data::{W1_DEVICE_COUNT, W1Device, device_name, s_value, time, w1_device, wide_value};
 
 /// The environment variable that names the data folder.
@@ -130,5 +131,6 @@ fn write_with(
     let mut writer = FileWriter::create(&path, options)?;
     fill(&mut writer)?;
     writer.commit()?;
+    note_file_bytes(fs::metadata(&path)?.len());
     Ok(path)
 }

@@ -84,6 +84,10 @@ struct Row {
     memcpy_best_ratio: f64,
     /// Our CPU time by the copy's, batch by batch: neither waits for anything, and a busy machine disturbs it less.
     memcpy_ratio: Spread,
+    /// Bytes that one operation has to move at least once.
+    payload_bytes: u64,
+    /// Bytes of the files that one operation writes or reads.
+    file_bytes: Option<u64>,
     /// Other work of our own that it is held against.
     beside: Option<BesideRow>,
     peers: Vec<PeerRow>,
@@ -112,6 +116,7 @@ struct PeerRow {
     ratio: Option<f64>,
     ratio_quartiles: Option<[f64; 2]>,
     checksum_equal: bool,
+    file_bytes: Option<u64>,
 }
 
 /// A peer that was asked for and has the same work, but cannot do it here.
@@ -269,6 +274,8 @@ impl Row {
             memcpy_best_ns: best_of(copies, Batch::ns_per_op),
             memcpy_best_ratio: best_of(ours, Batch::cpu_ns_per_op) / best_of(copies, Batch::cpu_ns_per_op),
             memcpy_ratio: cpu_ratio(ours, copies),
+            payload_bytes: ours.last().map_or(0, |batch| batch.payload_bytes),
+            file_bytes: ours.last().and_then(|batch| batch.file_bytes),
             beside: listed.beside.clone().map(|what| BesideRow {
                 what,
                 ns: Spread::of(beside.iter().map(Batch::ns_per_op)).median,
@@ -298,14 +305,20 @@ impl PeerRow {
             ratio: checksum_equal.then_some(ratio.median),
             ratio_quartiles: checksum_equal.then_some([ratio.low, ratio.high]),
             checksum_equal,
+            file_bytes: batches.last().and_then(|batch| batch.file_bytes),
         }
     }
 }
+
+/// The first of the columns about a peer.
+const PEER: usize = 15;
 
 fn table(machine: &Machine, rows: &[Row]) -> String {
     let mut table = Table::new(&[
         "scenario",
         "per",
+        "bytes",
+        "files",
         "ns",
         "quartiles",
         "best",
@@ -320,6 +333,7 @@ fn table(machine: &Machine, rows: &[Row]) -> String {
         "peer",
         "peer ns",
         "x ours",
+        "its files",
     ]);
     for row in rows {
         let [low, high] = row.ours_ns_quartiles;
@@ -327,6 +341,8 @@ fn table(machine: &Machine, rows: &[Row]) -> String {
         let mut cells = [
             row.name.clone(),
             row.op.clone(),
+            figure(row.payload_bytes as f64),
+            bytes(row.file_bytes),
             short(row.ours_ns),
             format!("{}..{}", short(low), short(high)),
             short(row.ours_best_ns),
@@ -341,25 +357,33 @@ fn table(machine: &Machine, rows: &[Row]) -> String {
             "-".to_owned(),
             "-".to_owned(),
             "-".to_owned(),
+            "-".to_owned(),
         ];
         if row.peers.is_empty() && row.not_run.is_empty() {
             table.row(cells);
             continue;
         }
         for peer in &row.peers {
-            cells[13] = format!("{} {}", peer.peer, peer.case);
-            cells[14] = short(peer.ns);
-            cells[15] = peer.ratio.map_or_else(|| "void".to_owned(), |ratio| format!("{ratio:.2}"));
+            cells[PEER] = format!("{} {}", peer.peer, peer.case);
+            cells[PEER + 1] = short(peer.ns);
+            cells[PEER + 2] = peer.ratio.map_or_else(|| "void".to_owned(), |ratio| format!("{ratio:.2}"));
+            cells[PEER + 3] = bytes(peer.file_bytes);
             table.row(cells.clone());
         }
         for peer in &row.not_run {
-            cells[13] = format!("{} {}", peer.peer, peer.case);
-            cells[14] = "-".to_owned();
-            cells[15] = format!("not run: {}", peer.why);
+            cells[PEER] = format!("{} {}", peer.peer, peer.case);
+            cells[PEER + 1] = "-".to_owned();
+            cells[PEER + 2] = format!("not run: {}", peer.why);
+            cells[PEER + 3] = "-".to_owned();
             table.row(cells.clone());
         }
     }
     format!("{}{machine}\n", table.render())
+}
+
+/// Bytes of files, where there are any.
+fn bytes(count: Option<u64>) -> String {
+    count.map_or_else(|| "-".to_owned(), |count| figure(count as f64))
 }
 
 /// Nanoseconds with about three figures.
@@ -372,4 +396,24 @@ fn short(ns: f64) -> String {
         1.0
     };
     figure((ns * decimals).round() / decimals)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Batch, Peer, PeerRow};
+
+    fn batch(ns: u64, checksum: u64) -> Batch {
+        let text = format!(r#"{{"op_count":1,"ns":{ns},"cpu_ns":{ns},"checksum":{checksum}}}"#);
+        serde_json::from_str(&text).expect("an answer of a side")
+    }
+
+    #[test]
+    fn a_ratio_stands_only_where_all_checksums_agree() {
+        let ours = [batch(10, 3), batch(10, 3)];
+        let row = |theirs: [Batch; 2]| PeerRow::new(Peer::Cpp, "w1".to_owned(), &theirs, &ours);
+        let equal = row([batch(40, 3), batch(60, 3)]);
+        assert_eq!((equal.checksum_equal, equal.ratio, equal.ns), (true, Some(5.0), 50.0));
+        let void = row([batch(40, 3), batch(60, 4)]);
+        assert_eq!((void.checksum_equal, void.ratio), (false, None));
+    }
 }

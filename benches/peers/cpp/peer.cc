@@ -9,6 +9,7 @@
 // The checksum is the wrapping 64-bit sum of the bit patterns of time and all numeric cells plus the byte lengths of
 // tag cells; for w1 it is the number of rows written.
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -122,6 +123,15 @@ Columns s_columns(int count) {
 
 using Operation = std::function<uint64_t()>;
 
+// Bytes of the file that the case writes or reads.
+uint64_t file_bytes = 0;
+
+void note_file(const std::string& path) {
+    struct stat about;
+    must(stat(path.c_str(), &about), "stat");
+    file_bytes = uint64_t(about.st_size);
+}
+
 // W1 through one reused tablet, column by column, to the fsync at close.
 Operation write_w1(const std::string& path) {
     struct Device {
@@ -170,6 +180,7 @@ Operation write_w1(const std::string& path) {
         }
         must(writer.close(), "close");
         file.close();
+        note_file(path);
         unlink(path.c_str());
         return written;
     };
@@ -221,6 +232,7 @@ uint64_t run_query(storage::TsFileReader& reader, const Query& query) {
 
 // The reader stays open from query to query.
 Operation kept_open(Query query) {
+    note_file(query.path);
     auto reader = std::make_shared<storage::TsFileReader>();
     must(reader->open(query.path), "open");
     return [reader, query] { return run_query(*reader, query); };
@@ -228,6 +240,7 @@ Operation kept_open(Query query) {
 
 // The file is opened for each query.
 Operation opened_anew(Query query) {
+    note_file(query.path);
     return [query] {
         storage::TsFileReader reader;
         must(reader.open(query.path), "open");
@@ -284,8 +297,9 @@ int main(int argc, char** argv) {
             return 2;
         }
         Batch batch = run(work, op_count);
-        std::printf("{\"op_count\":%llu,\"ns\":%llu,\"cpu_ns\":%llu,\"checksum\":%llu}\n", (unsigned long long)batch.op_count,
-                    (unsigned long long)batch.ns, (unsigned long long)batch.cpu_ns, (unsigned long long)batch.checksum);
+        std::printf("{\"op_count\":%llu,\"ns\":%llu,\"cpu_ns\":%llu,\"checksum\":%llu,\"file_bytes\":%llu}\n",
+                    (unsigned long long)batch.op_count, (unsigned long long)batch.ns, (unsigned long long)batch.cpu_ns,
+                    (unsigned long long)batch.checksum, (unsigned long long)file_bytes);
         std::fflush(stdout);
     }
     std::fflush(stdout);

@@ -76,6 +76,9 @@ public class Peer {
 
     // ---- operations
 
+    /** Bytes of the file that the case writes or reads. */
+    static long fileBytes;
+
     static final class Device {
         final String name;
         final long[][] ints = new long[5][ROWS];
@@ -126,6 +129,7 @@ public class Peer {
                     }
                 }
             }
+            fileBytes = file.length();
             Files.delete(file.toPath());
             return written;
         };
@@ -133,6 +137,7 @@ public class Peer {
 
     /** The file is opened for each query. */
     static Callable<Long> read(File file, List<String> names, long from, long to) {
+        fileBytes = file.length();
         return () -> {
             long sum = 0;
             try (ITsFileReader reader = new TsFileReaderBuilder().file(file).build();
@@ -173,8 +178,8 @@ public class Peer {
         for (long done = 0; done < opCount; done++) checksum = operation.call();
         long ns = System.nanoTime() - wall, cpuNs = system.getProcessCpuTime() - cpu;
         if (isAnswer) {
-            System.out.printf("{\"op_count\":%d,\"ns\":%d,\"cpu_ns\":%d,\"checksum\":%s}%n", opCount, ns, cpuNs,
-                    Long.toUnsignedString(checksum));
+            System.out.printf("{\"op_count\":%d,\"ns\":%d,\"cpu_ns\":%d,\"checksum\":%s,\"file_bytes\":%d}%n", opCount, ns, cpuNs,
+                    Long.toUnsignedString(checksum), fileBytes);
             System.out.flush();
         }
         return ns;

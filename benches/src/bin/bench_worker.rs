@@ -4,7 +4,7 @@
 //! -> round        one batch of the scenario
 //! -> copy         one batch of copying as many bytes as the scenario has to move
 //! -> beside       one batch of the work that the scenario is held against, where it has such
-//! <- {"op_count":1500,"ns":20100000,"cpu_ns":20090000,"checksum":0}
+//! <- {"op_count":1500,"ns":20100000,"cpu_ns":20090000,"checksum":0,"payload_bytes":112904,"file_bytes":null}
 //! ```
 //!
 //! A peer is a program that answers `round` the same way. So all sides run in turn, batch by batch, in one

@@ -6,6 +6,7 @@ use std::io::BufWriter;
 use tsloom_file::{EncodingChoice, FileWriter, WriterOptions};
 use tsloom_tablet::Tablet;
 
+use crate::clock::note_file_bytes;
 use crate::data::{W1_DEVICE_COUNT, W1_ROW_COUNT, W1_TABLET_ROW_COUNT, W1Device, w1_device};
 use crate::files::{data_folder, w1_columns, w1_schema};
 use crate::registry::{Case, Params, Result, Scenario};
@@ -56,6 +57,7 @@ fn write(params: &Params, options: WriterOptions) -> Result<Case> {
         let (file, summary) = writer.finish()?;
         file.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
         std::fs::remove_file(&path)?;
+        note_file_bytes(summary.size);
         Ok(summary.row_count)
     }))
 }

@@ -6,6 +6,7 @@ use tsloom_store::{Durability, Store, StoreOptions};
 use tsloom_tablet::Tablet;
 
 use super::file::fill;
+use crate::clock::note_file_bytes;
 use crate::data::{W1_DEVICE_COUNT, W1_ROW_COUNT, W1_TABLET_ROW_COUNT, W1Device, w1_device};
 use crate::files::{data_folder, w1_schema};
 use crate::registry::{Case, Params, Result, Scenario};
@@ -35,6 +36,7 @@ fn ingest(params: &Params) -> Result<Case> {
             }
         }
         store.flush()?;
+        note_file_bytes(store.stats().file_bytes);
         drop(store);
         std::fs::remove_dir_all(&path)?;
         Ok(written)

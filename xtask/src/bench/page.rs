@@ -2,7 +2,7 @@
 
 use super::machine::Machine;
 use super::stats::Spread;
-use super::{Row, short};
+use super::{Row, bytes, short};
 use crate::report::{escape, page};
 
 pub(super) fn render(machine: &Machine, rows: &[Row]) -> String {
@@ -30,6 +30,11 @@ fn section(row: &Row) -> String {
         copy.high
     );
     let others = row.peers.iter().map(|peer| peer.ns).chain(row.beside.as_ref().map(|beside| beside.ns));
+    if let Some(count) = row.file_bytes {
+        let theirs =
+            row.peers.iter().filter_map(|peer| Some(format!("; {} {}: {}", peer.peer, peer.case, bytes(Some(peer.file_bytes?)))));
+        text.push_str(&format!("<p>Bytes of files: {}{}</p>\n", bytes(Some(count)), escape(&theirs.collect::<String>())));
+    }
     let largest = others.fold(row.ours_ns.max(row.memcpy_ns), f64::max);
     let mut bar = |label: &str, class: &str, ns: f64, note: &str| {
         let percent = 100.0 * ns / largest;

@@ -14,6 +14,12 @@ pub(super) struct Batch {
     ns: u64,
     cpu_ns: u64,
     pub(super) checksum: u64,
+    /// Ours only.
+    #[serde(default)]
+    pub(super) payload_bytes: u64,
+    /// Of the files that an operation writes or reads.
+    #[serde(default)]
+    pub(super) file_bytes: Option<u64>,
 }
 
 impl Batch {

@@ -14,7 +14,7 @@ const HEAD: &str = "\
 How fast each scenario of `docs/benchmarks.md` is, how far from its bound and its limit, and why. Times are the best of the rounds, in
 nanoseconds for one operation: a bound is about the work, and not about what else the machine did. `x copy` is our CPU time by that of
 copying as many bytes as the operation has to move; `x beside` by the other work that `docs/benchmarks.md` names for it; a peer's
-figure is its wall time by ours, batch by batch in the same run, with equal checksums.
+figure is its wall time by ours, batch by batch in the same run, with equal checksums. Sizes are those of the files written or read.
 
 ";
 
@@ -74,21 +74,27 @@ fn line(row: &Row, run: &Run, bounds: &Bounds) -> String {
         .peers
         .iter()
         .map(|peer| match peer.ratio {
-            Some(ratio) => format!("{} {ratio:.1}", peer.peer),
+            Some(ratio) => format!("{} {ratio:.1}{}", peer.peer, size(peer.file_bytes)),
             None => format!("{} void", peer.peer),
         })
         .collect();
     format!(
-        "| `{}` | {} | {} | {:.2} | {} | {} | {} | {} |\n",
+        "| `{}` | {} | {}{} | {:.2} | {} | {} | {} | {} |\n",
         row.name,
         row.op,
         figure(rounded(row.ours_best_ns)),
+        size(row.file_bytes),
         row.memcpy_best_ratio,
         row.beside.as_ref().map_or_else(|| "-".to_owned(), |beside| format!("{:.2}", beside.best_ratio)),
         if peers.is_empty() { "-".to_owned() } else { peers.join(", ") },
         list(&|verdict| verdict.bound.clone()),
         list(&|verdict| reached(verdict)),
     )
+}
+
+/// The size of files, in parentheses, where there are any.
+fn size(file_bytes: Option<u64>) -> String {
+    file_bytes.map(|count| format!(" ({:.2} MB)", count as f64 / 1e6)).unwrap_or_default()
 }
 
 fn reached(verdict: &Verdict) -> String {
@@ -118,8 +124,8 @@ mod tests {
             {"name": "tablet/a", "op": "tablet", "params": "rows=8", "ours_ns": 2100.0, "ours_best_ns": 2000.0, "ours_cpu_ns": 2090.0,
              "memcpy_ns": 1000.0, "memcpy_best_ratio": 2.0, "beside": null, "peers": []},
             {"name": "scan/b", "op": "1,000 scans", "params": "", "ours_ns": 11.0, "ours_best_ns": 10.0, "ours_cpu_ns": 11.0, "memcpy_ns": 5.0,
-             "memcpy_best_ratio": 2.0, "beside": {"what": "a loop", "best_ratio": 1.5}, "peers": [
-                {"peer": "cpp", "ns": 1500.0, "ratio": 150.0, "checksum_equal": true},
+             "memcpy_best_ratio": 2.0, "file_bytes": 1500000, "beside": {"what": "a loop", "best_ratio": 1.5}, "peers": [
+                {"peer": "cpp", "ns": 1500.0, "ratio": 150.0, "checksum_equal": true, "file_bytes": 2250000},
                 {"peer": "other", "ns": 15.0, "ratio": null, "checksum_equal": false}]}
         ]}"#;
 
@@ -145,7 +151,8 @@ mod tests {
         assert!(page.contains("| `tablet/a` | tablet | 2,000 | 2.00 | - | - | <= 2.1 x copy | 2, yes |"), "{page}");
         let bound = "<= 1.2 x beside; <= 0.5 x `tablet/a`; >= 200 x cpp";
         let reached = "1.5, **25 % over**; 0.01, yes; 150, **33 % over**";
-        assert!(page.contains(&format!("cpp 150.0, other void | {bound} | {reached} |")), "{page}");
+        assert!(page.contains(&format!("cpp 150.0 (2.25 MB), other void | {bound} | {reached} |")), "{page}");
+        assert!(page.contains("| `scan/b` | 1,000 scans | 10 (1.50 MB) |"), "{page}");
         assert!(page.contains("- `tablet/a`: a copy\n"), "{page}");
     }
 
@@ -154,9 +161,12 @@ mod tests {
         let csv = history::render(&parsed().0).expect("it is written");
         let lines: Vec<&str> = csv.lines().collect();
         assert_eq!(lines.len(), 4);
-        assert_eq!(lines[1], "tablet/a,tablet,rows=8,2100.00,2000.00,2090.00,1000.00,2.00,,,,,,");
-        assert_eq!(lines[2], "scan/b,\"1,000 scans\",,11.00,10.00,11.00,5.00,2.00,a loop,1.50,cpp,1500.00,150.00,true");
-        assert_eq!(lines[3], "scan/b,\"1,000 scans\",,11.00,10.00,11.00,5.00,2.00,a loop,1.50,other,15.00,,false");
+        assert_eq!(lines[1], "tablet/a,tablet,rows=8,2100.00,2000.00,2090.00,1000.00,2.00,,,,,,,,");
+        assert_eq!(
+            lines[2],
+            "scan/b,\"1,000 scans\",,11.00,10.00,11.00,5.00,2.00,a loop,1.50,1500000,cpp,1500.00,150.00,true,2250000"
+        );
+        assert_eq!(lines[3], "scan/b,\"1,000 scans\",,11.00,10.00,11.00,5.00,2.00,a loop,1.50,1500000,other,15.00,,false,");
     }
 
     /// A bound for a scenario that does not exist would never be looked at.

@@ -31,6 +31,7 @@ pub(super) struct Row {
     pub(super) ours_cpu_ns: f64,
     pub(super) memcpy_ns: f64,
     pub(super) memcpy_best_ratio: f64,
+    pub(super) file_bytes: Option<u64>,
     pub(super) beside: Option<Beside>,
     pub(super) peers: Vec<Peer>,
 }
@@ -48,6 +49,7 @@ pub(super) struct Peer {
     /// The peer's time by ours; none where the checksums differ.
     pub(super) ratio: Option<f64>,
     pub(super) checksum_equal: bool,
+    pub(super) file_bytes: Option<u64>,
 }
 
 impl Row {

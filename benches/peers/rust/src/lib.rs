@@ -3,7 +3,7 @@
 //! ```text
 //! parquet-peer CASE DATA_FOLDER
 //! -> round        one batch of operations
-//! <- {"op_count":3,"ns":20100000,"cpu_ns":20090000,"checksum":0}
+//! <- {"op_count":3,"ns":20100000,"cpu_ns":20090000,"checksum":0,"file_bytes":22290000}
 //! ```
 //!
 //! What it is not: a part of the engine. It shares no code with it but the rules by which numbers are made.
@@ -17,6 +17,7 @@ use std::error::Error;
 use std::io::{BufRead, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
@@ -29,6 +30,15 @@ pub type Operation = Box<dyn FnMut() -> Result<u64>>;
 
 /// About how long a batch takes, in nanoseconds.
 const BATCH_NS: u64 = 20_000_000;
+
+/// Bytes of the file that the case writes or reads.
+static FILE_BYTES: AtomicU64 = AtomicU64::new(0);
+
+/// Notes how large the file is that the case writes or reads.
+pub fn note_file(path: &Path) -> Result<()> {
+    FILE_BYTES.store(path.metadata()?.len(), Relaxed);
+    Ok(())
+}
 
 /// Serves the case that the command line names, until standard input ends.
 pub fn serve(set_up: fn(case: &str, data_folder: &Path) -> Result<Operation>) -> ExitCode {
@@ -53,7 +63,10 @@ fn answer(mut operation: Operation) -> Result<()> {
         match line?.as_str() {
             "round" => {
                 let Batch { op_count, ns, cpu_ns, checksum } = run(&mut operation, op_count)?;
-                println!("{{\"op_count\":{op_count},\"ns\":{ns},\"cpu_ns\":{cpu_ns},\"checksum\":{checksum}}}");
+                let file_bytes = FILE_BYTES.load(Relaxed);
+                println!(
+                    "{{\"op_count\":{op_count},\"ns\":{ns},\"cpu_ns\":{cpu_ns},\"checksum\":{checksum},\"file_bytes\":{file_bytes}}}"
+                );
                 std::io::stdout().flush()?;
             }
             other => return Err(format!("expected round, got {other:?}").into()),

@@ -27,7 +27,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 use tsloom_peers::rules::{W1_TABLET_ROW_COUNT, W1Device};
-use tsloom_peers::{FIELDS, Operation, Result, r2_times, serve, sum, w1};
+use tsloom_peers::{FIELDS, Operation, Result, note_file, r2_times, serve, sum, w1};
 
 /// Places of columns in the file: the device, the time, then the fields.
 const DEVICE: usize = 0;
@@ -53,6 +53,7 @@ fn operation(case: &str, folder: &Path) -> Result<Operation> {
             let path = folder.join(format!("parquet-written-{}.parquet", std::process::id()));
             Ok(Box::new(move || {
                 let row_count = write(&devices, &path, &properties)?;
+                note_file(&path)?;
                 std::fs::remove_file(&path)?;
                 Ok(row_count)
             }))
@@ -86,7 +87,7 @@ fn write_once(path: &PathBuf, properties: &WriterPropertiesPtr) -> Result<()> {
         write(&w1(), &unfinished, properties)?;
         std::fs::rename(unfinished, path)?;
     }
-    Ok(())
+    note_file(path)
 }
 
 fn write(devices: &[W1Device], path: &Path, properties: &WriterPropertiesPtr) -> Result<u64> {

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 use rusqlite::{Connection, params};
 use tsloom_peers::rules::{W1_TABLET_ROW_COUNT, W1Device};
-use tsloom_peers::{FIELDS, Operation, Result, r2_times, serve, sum, w1};
+use tsloom_peers::{FIELDS, Operation, Result, note_file, r2_times, serve, sum, w1};
 
 fn main() -> ExitCode {
     serve(operation)
@@ -29,6 +29,7 @@ fn operation(case: &str, folder: &Path) -> Result<Operation> {
             let path = folder.join(format!("sqlite-written-{}.sqlite", std::process::id()));
             Ok(Box::new(move || {
                 let row_count = write(&devices, &path)?;
+                note_file(&path)?;
                 std::fs::remove_file(&path)?;
                 Ok(row_count)
             }))
@@ -53,7 +54,7 @@ fn write_once(path: &PathBuf) -> Result<()> {
         write(&w1(), &unfinished)?;
         std::fs::rename(unfinished, path)?;
     }
-    Ok(())
+    note_file(path)
 }
 
 fn write(devices: &[W1Device], path: &Path) -> Result<u64> {
