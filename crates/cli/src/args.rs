@@ -21,8 +21,10 @@ use crate::schema::SchemaArgs;
 use crate::sketch::SketchArgs;
 use crate::stats::StatsArgs;
 use crate::store::StoreArgs;
+use crate::text::time::TimeUnit;
 use crate::verify::VerifyArgs;
 use crate::wal::WalArgs;
+use crate::write::WriteArgs;
 
 /// tsloom: a storage engine for aligned time series in Apache TsFile v4.
 ///
@@ -57,8 +59,10 @@ pub(crate) enum Verb {
     Cat(CatArgs),
     /// Rows into files
     Export(ExportArgs),
-    /// CSV or TSV into a new TsFile or into a store
+    /// CSV, TSV or lines of JSON into a new TsFile or into a store
     Import(Box<ImportArgs>),
+    /// CSV of which every column is told into a new TsFile
+    Write(WriteArgs),
     /// A TsFile again, in other encodings and compressions
     Convert(ConvertArgs),
     /// Several TsFiles into one; what is in the later ones is newer
@@ -84,7 +88,7 @@ pub(crate) enum Verb {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The header names the columns. Empty cells and \\N are null, a quoted empty cell is the empty text. Times are whole
-milliseconds since 1970 or RFC 3339. A file is read twice: each column gets the narrowest of BOOLEAN, INT64, DOUBLE
+milliseconds since 1970 (see --time-unit) or RFC 3339. Lines of JSON are those that `cat -f ndjson` prints, of one table. A file is read twice: each column gets the narrowest of BOOLEAN, INT64, DOUBLE
 and STRING that holds every cell; a pipe is judged by its first 10,000 rows. Numbers with leading zeros are text.
 A TsFile takes rows that rise in time within each device; a store takes them in any order.
 
@@ -93,11 +97,11 @@ Examples:
   tsloom import wind.csv --store lab.tsloom --ack
   zcat wind.csv.gz | tsloom import - --out wind.tsfile --table wind")]
 pub(crate) struct ImportArgs {
-    /// A CSV or TSV file with a header, or - for standard input
-    #[arg(value_name = "IN.csv")]
+    /// A CSV or TSV file with a header, or one JSON object a line, or - for standard input
+    #[arg(value_name = "IN")]
     pub(crate) input: PathBuf,
 
-    /// What the input is [default: tsv where the name ends so, else csv]
+    /// What the input is [default: tsv, ndjson (also .jsonl) where the name ends so, else csv]
     #[arg(short, long, value_enum, value_name = "FORM")]
     pub(crate) format: Option<RecordForm>,
 
@@ -112,9 +116,17 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "COL")]
     pub(crate) time: Option<String>,
 
+    /// The unit of times that are integers, and of the new file
+    #[arg(long, value_enum, default_value_t, value_name = "UNIT")]
+    pub(crate) time_unit: TimeUnit,
+
     /// A TAG column, repeatable [default: the text columns before the first number]
     #[arg(long = "tag", value_name = "COL")]
     pub(crate) tags: Vec<String>,
+
+    /// Whether all TAGs are told, be it none; no flag of this verb
+    #[arg(skip)]
+    pub(crate) has_all_tags: bool,
 
     /// The type of a column, repeatable
     #[arg(long = "type", value_name = "COL=TYPE", value_parser = parse_type, long_help = type_help())]

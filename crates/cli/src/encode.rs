@@ -67,6 +67,25 @@ fn rule_of<'a, T: Copy>(rules: &'a [Rule<T>], column: &ColumnSchema) -> Option<&
 }
 
 impl EncodeArgs {
+    /// Rules for types, each a pair of a type and an encoding or a compression.
+    pub(crate) fn of_types(encodings: &[String], compressions: &[String]) -> Outcome<Self> {
+        fn rules<T>(flag: &str, words: &[String], parse: fn(&str) -> Result<Rule<T>, String>) -> Outcome<Vec<Rule<T>>> {
+            let rule = |pair: &[String]| {
+                let [data_type, name] = pair else {
+                    return Err(Failure::usage(format_args!("{flag}: expected TYPE and a name")));
+                };
+                let usage = |error: &dyn std::fmt::Display| Failure::usage(format_args!("{flag} {data_type} {name}: {error}"));
+                data_type.parse::<DataType>().map_err(|error| usage(&error))?;
+                parse(&format!("{data_type}={name}")).map_err(|error| usage(&error))
+            };
+            words.chunks(2).map(rule).collect()
+        }
+        Ok(Self {
+            encodings: rules("--encoding", encodings, parse_encoding)?,
+            compressions: rules("--compression", compressions, parse_compression)?,
+        })
+    }
+
     /// The table with its FIELDs as they are to be written.
     pub(crate) fn apply(&self, table: &TableSchema) -> Outcome<TableSchema> {
         let mut columns = table.columns().to_vec();

@@ -35,6 +35,7 @@ mod text;
 mod timeline;
 mod verify;
 mod wal;
+mod write;
 
 use std::io;
 use std::process::ExitCode;
@@ -79,6 +80,10 @@ fn run(cli: Cli) -> Outcome {
             // The acknowledgements of an import take the lock line by line.
             drop(out);
             import::run(&args, is_verbose)
+        }
+        Verb::Write(args) => {
+            drop(out);
+            write::run(args, is_verbose)
         }
         Verb::Store(args) => store::run(&args.verb, is_verbose, &mut out),
         Verb::Wal(args) => wal::run(&args.verb, is_verbose, &mut out),

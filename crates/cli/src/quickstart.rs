@@ -24,6 +24,7 @@ use crate::input::rows::{Row, Step};
 use crate::input::source::{Input, Settings};
 use crate::plot::push_column;
 use crate::plot::thin::Thin;
+use crate::text::time::TimeUnit;
 use crate::text::{plain, spark, time};
 
 /// A CSV of `examples/data`; origin and licence are in NOTICE.
@@ -88,9 +89,13 @@ struct Batch {
 
 fn read(sample: &Sample, report: &mut Report<'_, impl Write>) -> Outcome<Batch> {
     let started = Instant::now();
-    let settings =
-        Settings { told: Told { time: None, tags: &[], types: &[] }, nulls: Nulls::default(), on_error: OnError::Stop };
-    let mut rows = Input::of_bytes(sample.table, sample.csv).into_rows(settings, sample.table, None)?;
+    let settings = Settings {
+        told: Told { time: None, tags: &[], finds_tags: true, types: &[] },
+        nulls: Nulls::default(),
+        unit: TimeUnit::Ms,
+        on_error: OnError::Stop,
+    };
+    let mut rows = Input::of_bytes(sample.table, sample.csv)?.into_rows(settings, sample.table, None)?;
     let schema = rows.plan().schema.clone();
     let mut tablets = Vec::new();
     let mut tablet = Tablet::with_capacity(&schema, TABLET_ROWS);

@@ -1,4 +1,4 @@
-//! `tsloom import`: a CSV or TSV into a new TsFile or into a store.
+//! `tsloom import`: a CSV, TSV or lines of JSON into a new TsFile or into a store.
 
 mod last_rows;
 mod to_file;
@@ -19,8 +19,12 @@ use crate::input::source::{Input, Settings};
 
 /// Does what `args` ask for; with `is_verbose`, says afterwards what that was.
 pub(crate) fn run(args: &ImportArgs, is_verbose: bool) -> Outcome {
+    run_opened(args, Input::open(&args.input, args.format)?, is_verbose)
+}
+
+/// The same for an input that is open.
+pub(crate) fn run_opened(args: &ImportArgs, input: Input, is_verbose: bool) -> Outcome {
     let started = Instant::now();
-    let input = Input::open(&args.input, args.format)?;
     let table = args.table.clone().unwrap_or_else(|| input.default_table().to_owned());
     let done = match (&args.target.out, &args.target.store) {
         (Some(path), _) => to_file::run(args, input, &table, path)?,
@@ -50,8 +54,14 @@ struct Done {
 /// What the command line says about the CSV.
 fn settings(args: &ImportArgs) -> Settings<'_> {
     Settings {
-        told: Told { time: args.time.as_deref(), tags: &args.tags, types: &args.types },
+        told: Told {
+            time: args.time.as_deref(),
+            tags: &args.tags,
+            finds_tags: args.tags.is_empty() && !args.has_all_tags,
+            types: &args.types,
+        },
         nulls: Nulls { texts: args.nulls.clone() },
+        unit: args.time_unit,
         on_error: args.on_error,
     }
 }

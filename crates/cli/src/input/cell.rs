@@ -7,8 +7,8 @@
 use tsloom::DataType;
 use tsloom::model::{Cell, Date};
 
-use super::records::RawCell;
-use crate::text::time;
+use super::record::{CellForm, RawCell};
+use crate::text::time::TimeUnit;
 
 /// Which texts mean null.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +20,7 @@ pub(crate) struct Nulls {
 impl Nulls {
     /// Nothing, `\N`, or a text that was told.
     pub(crate) fn covers(&self, cell: RawCell<'_>) -> bool {
-        (!cell.is_quoted && (cell.text.is_empty() || cell.text == br"\N"))
+        (cell.form == CellForm::Plain && (cell.text.is_empty() || cell.text == br"\N"))
             || self.texts.iter().any(|text| text.as_bytes() == cell.text)
     }
 }
@@ -36,10 +36,11 @@ pub(crate) enum Reading {
     Fixed,
 }
 
-/// The value of `cell` in a column of `data_type`, or `None` when it is none of this type.
-pub(crate) fn parse(cell: RawCell<'_>, data_type: DataType, reading: Reading) -> Option<Cell> {
-    if data_type == DataType::Blob {
-        return unhex(cell.text).map(Cell::Text);
+/// The value of `cell` in a column of `data_type`, whose times are in `unit`, or `None` when it is none of this type.
+pub(crate) fn parse(cell: RawCell<'_>, data_type: DataType, reading: Reading, unit: TimeUnit) -> Option<Cell> {
+    let is_bytes = matches!(data_type, DataType::Text | DataType::Blob);
+    if data_type == DataType::Blob || cell.form == CellForm::Hex {
+        return unhex(cell.text).filter(|_| is_bytes).map(Cell::Text);
     }
     let text = std::str::from_utf8(cell.text).ok()?;
     if matches!(data_type, DataType::Text | DataType::String) {
@@ -48,6 +49,7 @@ pub(crate) fn parse(cell: RawCell<'_>, data_type: DataType, reading: Reading) ->
     let text = text.trim_ascii();
     match reading {
         Reading::Strict => parse_strict(text, data_type),
+        Reading::Told | Reading::Fixed if data_type == DataType::Timestamp => unit.parse(text).ok().map(Cell::Int64),
         Reading::Told | Reading::Fixed => parse_told(text, data_type),
     }
 }
@@ -76,9 +78,8 @@ fn parse_told(text: &str, data_type: DataType) -> Option<Cell> {
             let value: f64 = text.parse().ok()?;
             (value.is_finite() || !has_digits(text)).then_some(Cell::Double(value))
         }
-        DataType::Timestamp => time::parse(text).ok().map(Cell::Int64),
         DataType::Date => Date::parse(text).map(|date| Cell::Int32(date.yyyymmdd())),
-        DataType::Text | DataType::String | DataType::Blob => None,
+        DataType::Timestamp | DataType::Text | DataType::String | DataType::Blob => None,
     }
 }
 
@@ -114,7 +115,7 @@ pub(crate) struct Fits {
 
 impl Fits {
     pub(crate) const ALL: Self = Self { boolean: true, int64: true, double: true };
-    const NONE: Self = Self { boolean: false, int64: false, double: false };
+    pub(crate) const NONE: Self = Self { boolean: false, int64: false, double: false };
 
     /// What holds this text.
     pub(crate) fn of(text: &str) -> Self {
@@ -128,9 +129,7 @@ impl Fits {
             None if matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE") => {
                 Self { boolean: true, ..Self::NONE }
             }
-            None if matches!(text, "NaN" | "nan" | "Infinity" | "-Infinity" | "inf" | "-inf") => {
-                Self { double: true, ..Self::NONE }
-            }
+            None if is_special(text) || matches!(text, "nan" | "inf" | "-inf") => Self { double: true, ..Self::NONE },
             None => Self::NONE,
         }
     }
@@ -149,6 +148,11 @@ impl Fits {
             _ => DataType::String,
         }
     }
+}
+
+/// The words that JSON lines have for numbers that JSON has not.
+pub(crate) fn is_special(text: &str) -> bool {
+    matches!(text, "NaN" | "Infinity" | "-Infinity")
 }
 
 enum NumberForm {
@@ -224,12 +228,12 @@ mod tests {
     }
 
     fn raw(text: &str) -> RawCell<'_> {
-        RawCell { text: text.as_bytes(), is_quoted: false }
+        RawCell { text: text.as_bytes(), form: CellForm::Plain }
     }
 
     #[test]
     fn what_is_told_is_read_as_the_type_reads_it() {
-        let told = |text, data_type| parse(raw(text), data_type, Reading::Told);
+        let told = |text, data_type| parse(raw(text), data_type, Reading::Told, TimeUnit::Ms);
         assert_eq!(told("007", DataType::Int64), Some(Cell::Int64(7)));
         assert_eq!(told(" 7 ", DataType::Int32), Some(Cell::Int32(7)));
         assert_eq!(told("5.0", DataType::Int32), None);
@@ -243,12 +247,12 @@ mod tests {
         assert_eq!(told("0g", DataType::Blob), None);
         assert_eq!(told("0", DataType::Blob), None);
         assert_eq!(told(" x ", DataType::Text), Some(Cell::Text(b" x ".to_vec())));
-        assert_eq!(parse(RawCell { text: b"\xff", is_quoted: false }, DataType::String, Reading::Told), None);
+        assert_eq!(parse(RawCell { text: b"\xff", form: CellForm::Plain }, DataType::String, Reading::Told, TimeUnit::Ms), None);
     }
 
     #[test]
     fn what_was_found_stays_as_it_was() {
-        let strict = |text, data_type| parse(raw(text), data_type, Reading::Strict);
+        let strict = |text, data_type| parse(raw(text), data_type, Reading::Strict, TimeUnit::Ms);
         assert_eq!(strict("007", DataType::Int64), None);
         assert_eq!(strict("7", DataType::Double), Some(Cell::Double(7.0)));
         assert_eq!(strict("1", DataType::Boolean), None);
@@ -258,7 +262,7 @@ mod tests {
     #[test]
     fn null_is_nothing_or_backslash_n_or_told() {
         let nulls = Nulls { texts: vec!["n/a".to_owned()] };
-        let quoted = |text| RawCell { is_quoted: true, ..raw(text) };
+        let quoted = |text| RawCell { form: CellForm::Quoted, ..raw(text) };
         assert!(nulls.covers(raw("")) && nulls.covers(raw(r"\N")));
         assert!(!nulls.covers(quoted("")) && !nulls.covers(quoted(r"\N")));
         assert!(nulls.covers(raw("n/a")) && nulls.covers(quoted("n/a")) && !nulls.covers(raw("N/A")));

@@ -2,26 +2,30 @@
 
 use tsloom::DataType;
 
-use super::cell::{Fits, Nulls};
-use super::records::Record;
+use super::cell::{Fits, Nulls, is_special};
+use super::record::{CellForm, Record};
 
 /// What is known about one column so far.
 #[derive(Clone, Copy, Debug)]
 struct Guess {
     fits: Fits,
     has_value: bool,
+    has_hex: bool,
 }
 
 /// What is known about all columns so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Guesses {
     columns: Vec<Guess>,
+    quoted_is_text: bool,
 }
 
 impl Guesses {
-    /// Nothing is known about `column_count` columns.
-    pub(crate) fn new(column_count: usize) -> Self {
-        Self { columns: vec![Guess { fits: Fits::ALL, has_value: false }; column_count] }
+    /// Nothing is known about `column_count` columns. With `quoted_is_text` what stands in quotes is no number, though it may look
+    /// like one, except the words for those that JSON does not have.
+    pub(crate) fn new(column_count: usize, quoted_is_text: bool) -> Self {
+        let nothing = Guess { fits: Fits::ALL, has_value: false, has_hex: false };
+        Self { columns: vec![nothing; column_count], quoted_is_text }
     }
 
     /// Looks at one record. One that has another number of cells says nothing; whoever reads the rows will complain.
@@ -34,16 +38,24 @@ impl Guesses {
                 continue;
             }
             guess.has_value = true;
+            guess.has_hex |= cell.form == CellForm::Hex;
             if guess.fits.narrowest() != DataType::String {
-                let fits = std::str::from_utf8(cell.text).map_or(Fits::of(""), |text| Fits::of(text.trim_ascii()));
+                let fits = match std::str::from_utf8(cell.text) {
+                    Ok(text) if self.quoted_is_text && cell.form == CellForm::Quoted && !is_special(text) => Fits::NONE,
+                    Ok(text) => Fits::of(text.trim_ascii()),
+                    Err(_) => Fits::NONE,
+                };
                 guess.fits = guess.fits.and(fits);
             }
         }
     }
 
-    /// The narrowest type that holds every cell that was shown; STRING where there was none.
+    /// The narrowest type that holds every cell that was shown; STRING where there was none, BLOB where one was of hex digits.
     pub(crate) fn data_type(&self, column: usize) -> DataType {
         let guess = self.columns[column];
+        if guess.has_hex {
+            return DataType::Blob;
+        }
         if guess.has_value { guess.fits.narrowest() } else { DataType::String }
     }
 
@@ -55,13 +67,13 @@ impl Guesses {
 
 #[cfg(test)]
 mod tests {
-    use super::super::records::Records;
+    use super::super::records::{RecordForm, Records};
     use super::*;
 
     fn check(cells: &str, expected: DataType) {
-        let mut records = Records::new(cells.as_bytes());
+        let mut records = Records::of(RecordForm::Csv, cells.as_bytes());
         let mut record = Record::default();
-        let mut guesses = Guesses::new(2);
+        let mut guesses = Guesses::new(2, false);
         while records.read(&mut record).unwrap() {
             guesses.observe(&record, &Nulls { texts: vec!["-".to_owned()] });
         }

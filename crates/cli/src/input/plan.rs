@@ -7,7 +7,7 @@ use tsloom::{DataType, TableSchema};
 
 use super::cell::Reading;
 use super::infer::Guesses;
-use super::records::Record;
+use super::record::Record;
 use crate::failure::{Failure, Outcome};
 
 /// What the command line says about the columns.
@@ -15,8 +15,10 @@ use crate::failure::{Failure, Outcome};
 pub(crate) struct Told<'a> {
     /// The time column.
     pub(crate) time: Option<&'a str>,
-    /// TAG columns; none: found.
+    /// TAG columns.
     pub(crate) tags: &'a [String],
+    /// Whether there may be others, to be found by what is in them.
+    pub(crate) finds_tags: bool,
     /// Types of columns.
     pub(crate) types: &'a [(String, DataType)],
 }
@@ -125,7 +127,7 @@ impl Header {
 
     /// True when the rows need not be looked at to know the table.
     pub(crate) fn is_all_told(&self, told: Told<'_>) -> bool {
-        !told.tags.is_empty()
+        !told.finds_tags
             && (0..self.len())
                 .all(|column| column == self.time || self.is_told_tag(column, told) || self.told_type(column, told).is_some())
     }
@@ -154,7 +156,7 @@ pub(crate) struct Plan {
 impl Plan {
     /// The plan for a new table.
     pub(crate) fn for_new_table(input: &str, table: &str, header: Header, guesses: &Guesses, told: Told<'_>) -> Outcome<Self> {
-        let mut before_numbers = told.tags.is_empty();
+        let mut before_numbers = told.finds_tags;
         let mut builder = TableSchema::builder(table);
         let mut columns = Vec::with_capacity(header.len() - 1);
         for column in (0..header.len()).filter(|column| *column != header.time) {
@@ -221,7 +223,7 @@ fn is_number(data_type: DataType) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::cell::Nulls;
-    use super::super::records::Records;
+    use super::super::records::{RecordForm, Records};
     use super::*;
 
     struct Flags {
@@ -236,13 +238,13 @@ mod tests {
 
     impl Flags {
         fn told(&self) -> Told<'_> {
-            Told { time: self.time, tags: &self.tags, types: &self.types }
+            Told { time: self.time, tags: &self.tags, finds_tags: self.tags.is_empty(), types: &self.types }
         }
     }
 
     fn header(text: &str, flags: &Flags) -> Outcome<Header> {
         let mut record = Record::default();
-        assert!(Records::new(text.as_bytes()).read(&mut record).unwrap());
+        assert!(Records::of(RecordForm::Csv, text.as_bytes()).read(&mut record).unwrap());
         Header::new("in.csv", &record, flags.told())
     }
 
@@ -257,8 +259,8 @@ mod tests {
 
     fn plan(csv: &str, flags: &Flags) -> Outcome<Plan> {
         let header = header(csv, flags)?;
-        let mut guesses = Guesses::new(header.len());
-        let mut records = Records::new(csv.as_bytes());
+        let mut guesses = Guesses::new(header.len(), false);
+        let mut records = Records::of(RecordForm::Csv, csv.as_bytes());
         let mut record = Record::default();
         records.read(&mut record).unwrap();
         while records.read(&mut record).unwrap() {

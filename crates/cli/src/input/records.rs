@@ -6,118 +6,17 @@
 //! after a closing quote is an error. In TSV nothing is quoted: tabs, line ends and backslashes of texts are written `\t`, `\n`,
 //! `\r` and `\\`, as this command prints them.
 
-use std::fmt;
 use std::io::{self, Read};
 
 use clap::ValueEnum;
+
+use super::json_lines::{JsonLines, Line};
+use super::record::{CellForm, Record, RecordError};
 
 /// A record longer than this, a byte more for each cell, is a quote that nobody closed, not a row.
 const RECORD_SIZE_MAX: usize = 16 << 20;
 
 const BUFFER_SIZE: usize = 64 << 10;
-
-/// One record; its memory is used again for the next.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Record {
-    bytes: Vec<u8>,
-    cells: Vec<CellEnd>,
-    line: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct CellEnd {
-    end: usize,
-    is_quoted: bool,
-}
-
-/// One cell as it stands in the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RawCell<'a> {
-    /// Without quotes.
-    pub(crate) text: &'a [u8],
-    /// Whether it had quotes.
-    pub(crate) is_quoted: bool,
-}
-
-impl Record {
-    /// Number of cells.
-    pub(crate) fn len(&self) -> usize {
-        self.cells.len()
-    }
-
-    /// Bytes of all cells.
-    pub(crate) fn byte_count(&self) -> usize {
-        self.bytes.len()
-    }
-
-    /// The line on which it begins, from 1.
-    pub(crate) fn line(&self) -> u64 {
-        self.line
-    }
-
-    /// One cell.
-    ///
-    /// # Panics
-    /// When there is no such cell, as slices do.
-    pub(crate) fn cell(&self, index: usize) -> RawCell<'_> {
-        let start = if index == 0 { 0 } else { self.cells[index - 1].end };
-        let CellEnd { end, is_quoted } = self.cells[index];
-        RawCell { text: &self.bytes[start..end], is_quoted }
-    }
-
-    /// All cells in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = RawCell<'_>> {
-        (0..self.len()).map(|index| self.cell(index))
-    }
-
-    fn clear(&mut self, line: u64) {
-        self.bytes.clear();
-        self.cells.clear();
-        self.line = line;
-    }
-
-    fn end_cell(&mut self, is_quoted: bool) {
-        self.cells.push(CellEnd { end: self.bytes.len(), is_quoted });
-    }
-
-    /// An empty line gives one empty cell.
-    fn is_empty_line(&self) -> bool {
-        matches!(self.cells[..], [CellEnd { end: 0, is_quoted: false }])
-    }
-}
-
-/// Why there is no record.
-#[derive(Debug)]
-pub(crate) enum RecordError {
-    /// The operating system said no.
-    Io(io::Error),
-    /// A closing quote is followed by something else; the rest of the line was passed over, so reading can go on.
-    TextAfterQuote {
-        /// Where the record begins.
-        line: u64,
-    },
-    /// The input ends inside quotes; there is nowhere to go on.
-    Unclosed {
-        /// Where the record begins.
-        line: u64,
-    },
-    /// The record is longer than any row; there is nowhere to go on.
-    TooLong {
-        /// Where the record begins.
-        line: u64,
-    },
-}
-
-impl fmt::Display for RecordError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => error.fmt(f),
-            Self::TextAfterQuote { .. } => f.write_str("text after a closing quote (inside quotes, a quote is written twice)"),
-            Self::Unclosed { .. } => f.write_str("a quote that is opened in this record is never closed"),
-            Self::TooLong { .. } => f.write_str("a record of more than 16 MiB (is a quote never closed?)"),
-        }
-    }
-}
 
 /// How cells are kept apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -126,6 +25,8 @@ pub(crate) enum RecordForm {
     Csv,
     /// Tabs between cells; in texts \t, \n, \r and \\ for tabs, line ends and backslashes
     Tsv,
+    /// One JSON object a line, as `cat -f ndjson` prints them, canonical or flat
+    Ndjson,
 }
 
 /// Reads records one after the other.
@@ -136,25 +37,35 @@ pub(crate) struct Records<R> {
     start: usize,
     end: usize,
     line: u64,
+    json: JsonLines,
+    /// A line of JSON that is to be taken once more, and its number.
+    again: Option<(u64, Vec<u8>)>,
 }
 
 impl<R: Read> Records<R> {
-    /// Reads CSV from `source`, from its first byte on.
-    pub(crate) fn new(source: R) -> Self {
-        Self::of(RecordForm::Csv, source)
-    }
-
     /// Reads records of a form.
     pub(crate) fn of(form: RecordForm, source: R) -> Self {
-        Self { source, form, buffer: vec![0; BUFFER_SIZE].into_boxed_slice(), start: 0, end: 0, line: 1 }
+        Self {
+            source,
+            form,
+            buffer: vec![0; BUFFER_SIZE].into_boxed_slice(),
+            start: 0,
+            end: 0,
+            line: 1,
+            json: JsonLines::default(),
+            again: None,
+        }
     }
 
     /// Puts the next record into `record`; `false` at the end.
     ///
     /// # Errors
-    /// After [`RecordError::TextAfterQuote`] the next call goes on with the next line; the others are final.
+    /// When the line was [passed over](RecordError::passed_over) the next call goes on with the next one; the others are final.
     pub(crate) fn read(&mut self, record: &mut Record) -> Result<bool, RecordError> {
         self.drop_byte_order_mark()?;
+        if self.form == RecordForm::Ndjson {
+            return self.read_json(record);
+        }
         loop {
             record.clear(self.line);
             if self.peek()?.is_none() {
@@ -165,6 +76,45 @@ impl<R: Read> Records<R> {
                 return Ok(true);
             }
         }
+    }
+
+    /// What the lines of JSON so far say about the columns.
+    pub(crate) fn json(&self) -> &JsonLines {
+        &self.json
+    }
+
+    fn read_json(&mut self, record: &mut Record) -> Result<bool, RecordError> {
+        loop {
+            let (number, line) = match self.again.take() {
+                Some(line) => line,
+                None => match self.read_line(record)? {
+                    Some(line) => line,
+                    None => return Ok(false),
+                },
+            };
+            record.clear(number);
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            match self.json.take(&line, record).map_err(|message| RecordError::Json { line: number, message })? {
+                Line::Schema => continue,
+                Line::Names => self.again = Some((number, line)),
+                Line::Row => {}
+            }
+            return Ok(true);
+        }
+    }
+
+    /// The next line and its number; `None` at the end. `record` lends its memory.
+    fn read_line(&mut self, record: &mut Record) -> Result<Option<(u64, Vec<u8>)>, RecordError> {
+        let number = self.line;
+        record.clear(number);
+        if self.peek()?.is_none() {
+            return Ok(None);
+        }
+        while self.copy_until(record, |byte| byte == b'\n')?.is_none() && self.peek()?.is_some() {}
+        self.line += 1;
+        Ok(Some((number, std::mem::take(&mut record.bytes))))
     }
 
     /// Reads one cell and what ends it; `true` when the record goes on after it.
@@ -182,6 +132,7 @@ impl<R: Read> Records<R> {
         let between = match self.form {
             RecordForm::Csv => b',',
             RecordForm::Tsv => b'\t',
+            RecordForm::Ndjson => unreachable!("lines of JSON have no cells of this kind"),
         };
         loop {
             let stop = self.copy_until(record, |byte| byte == between || byte == b'\n')?;
@@ -199,7 +150,7 @@ impl<R: Read> Records<R> {
             if self.form == RecordForm::Tsv {
                 unescape(&mut record.bytes, cell_start);
             }
-            record.end_cell(false);
+            record.end_cell(CellForm::Plain);
             return Ok(stop == Some(between));
         }
     }
@@ -211,7 +162,7 @@ impl<R: Read> Records<R> {
             self.line += record.bytes[from..].iter().filter(|byte| **byte == b'\n').count() as u64;
             if stop.is_none() {
                 if self.peek()?.is_none() {
-                    return Err(RecordError::Unclosed { line: record.line });
+                    return Err(RecordError::Unclosed { line: record.line() });
                 }
                 continue;
             }
@@ -224,7 +175,7 @@ impl<R: Read> Records<R> {
 
     /// A quoted cell is over and `after` follows.
     fn after_quote(&mut self, record: &mut Record, after: Option<u8>) -> Result<bool, RecordError> {
-        record.end_cell(true);
+        record.end_cell(CellForm::Quoted);
         match after {
             Some(b',') => return Ok(true),
             None => return Ok(false),
@@ -235,7 +186,7 @@ impl<R: Read> Records<R> {
             Some(_) => {
                 while self.next()?.is_some_and(|byte| byte != b'\n') {}
                 self.line += 1;
-                return Err(RecordError::TextAfterQuote { line: record.line });
+                return Err(RecordError::TextAfterQuote { line: record.line() });
             }
         }
         self.line += 1;
@@ -249,7 +200,7 @@ impl<R: Read> Records<R> {
         let found = buffered.iter().position(|&byte| stops(byte));
         let count = found.unwrap_or(buffered.len());
         if record.bytes.len() + record.cells.len() + count > RECORD_SIZE_MAX {
-            return Err(RecordError::TooLong { line: record.line });
+            return Err(RecordError::TooLong { line: record.line() });
         }
         record.bytes.extend_from_slice(&buffered[..count]);
         let stop = found.map(|at| buffered[at]);
@@ -354,7 +305,7 @@ mod tests {
 
     /// `line: cell|"quoted"` for each record, `line! error` for each error.
     fn read(source: impl Read) -> Vec<String> {
-        let mut records = Records::new(source);
+        let mut records = Records::of(RecordForm::Csv, source);
         let mut record = Record::default();
         let mut said = Vec::new();
         loop {
@@ -365,12 +316,13 @@ mod tests {
                         .iter()
                         .map(|cell| {
                             let text = String::from_utf8_lossy(cell.text);
-                            if cell.is_quoted { format!("{text:?}") } else { text.into_owned() }
+                            if cell.form == CellForm::Quoted { format!("{text:?}") } else { text.into_owned() }
                         })
                         .collect();
                     said.push(format!("{}: {}", record.line(), cells.join("|")));
                 }
                 Err(RecordError::TextAfterQuote { line }) => said.push(format!("{line}! text after quote")),
+                Err(RecordError::Json { message, .. }) => panic!("{message}: this is no JSON"),
                 Err(RecordError::Unclosed { line }) => {
                     said.push(format!("{line}! unclosed"));
                     return said;
@@ -451,7 +403,7 @@ mod tests {
                 writer.write_record(row).unwrap();
             }
             let bytes = writer.into_inner().unwrap();
-            let mut records = Records::new(Drip(&bytes));
+            let mut records = Records::of(RecordForm::Csv, Drip(&bytes));
             let mut record = Record::default();
             for row in &rows {
                 prop_assert!(records.read(&mut record).unwrap());

@@ -12,15 +12,16 @@ use tsloom::model::{Cell, ColumnCategory};
 
 use super::cell::{self, Fits, Nulls, Reading};
 use super::plan::{Plan, PlanColumn};
-use super::records::{RawCell, Record, RecordError, Records};
+use super::record::{RawCell, Record, RecordError};
+use super::records::Records;
 use crate::args::OnError;
 use crate::failure::{Failure, Outcome};
-use crate::text::time;
+use crate::text::time::TimeUnit;
 
 /// One row of the table; its memory is used again for the next.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
-    /// Milliseconds since 1970.
+    /// In the unit of the input.
     pub(crate) time: i64,
     /// One for each column of the table.
     pub(crate) cells: Vec<Cell>,
@@ -36,6 +37,7 @@ pub(crate) struct Rows {
     input: String,
     plan: Plan,
     nulls: Nulls,
+    unit: TimeUnit,
     on_error: OnError,
     /// Those still to come.
     sample: vec::IntoIter<Result<Record, RecordError>>,
@@ -71,6 +73,7 @@ impl Rows {
         input: String,
         plan: Plan,
         nulls: Nulls,
+        unit: TimeUnit,
         on_error: OnError,
         sample: Sample,
         records: Records<Box<dyn Read>>,
@@ -79,6 +82,7 @@ impl Rows {
             input,
             plan,
             nulls,
+            unit,
             on_error,
             sample: sample.into_iter(),
             records,
@@ -116,8 +120,10 @@ impl Rows {
         let outcome = match self.next_record() {
             Ok(false) => return Ok(Step::End),
             Ok(true) => self.read_row(row),
-            Err(error @ RecordError::TextAfterQuote { line }) => Err(format!("{}:{line}: {error}", self.input)),
-            Err(error) => return Err(fatal(&self.input, &error)),
+            Err(error) => match error.passed_over() {
+                Some(line) => Err(format!("{}:{line}: {error}", self.input)),
+                None => return Err(fatal(&self.input, &error)),
+            },
         };
         self.row_count += 1;
         let Err(message) = outcome else { return Ok(Step::Row) };
@@ -165,12 +171,12 @@ impl Rows {
             return Err(format!("{place}: a row without a time"));
         }
         let text = String::from_utf8_lossy(raw.text);
-        time::parse(&text).map_err(|error| format!("{place}: {} is {error}", shown(&text)))
+        self.unit.parse(&text).map_err(|error| format!("{place}: {} is {error}", shown(&text)))
     }
 
     fn read_cell(&self, index: usize, plan: &PlanColumn, raw: RawCell<'_>) -> Result<Cell, String> {
         let column = &self.plan.schema.columns()[index];
-        cell::parse(raw, column.data_type, plan.reading).ok_or_else(|| {
+        cell::parse(raw, column.data_type, plan.reading, self.unit).ok_or_else(|| {
             let place = format_args!("{}:{}: column {}", self.input, self.record.line(), column.name);
             let text = String::from_utf8_lossy(raw.text);
             if column.data_type != DataType::Blob && std::str::from_utf8(raw.text).is_err() {
@@ -191,9 +197,10 @@ impl Rows {
 pub(crate) fn fatal(input: &str, error: &RecordError) -> Failure {
     match error {
         RecordError::Io(error) => Failure::unreadable(format_args!("{input}: {error}")),
-        RecordError::TextAfterQuote { line } | RecordError::Unclosed { line } | RecordError::TooLong { line } => {
-            Failure::unreadable(format_args!("{input}:{line}: {error}"))
-        }
+        RecordError::TextAfterQuote { line }
+        | RecordError::Json { line, .. }
+        | RecordError::Unclosed { line }
+        | RecordError::TooLong { line } => Failure::unreadable(format_args!("{input}:{line}: {error}")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Opening a CSV: a file is read twice, a pipe is judged by a sample that is kept.
+//! Opening a CSV, a TSV or lines of JSON: a file is read twice, a pipe is judged by a sample that is kept.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -9,10 +9,12 @@ use tsloom::TableSchema;
 use super::cell::Nulls;
 use super::infer::Guesses;
 use super::plan::{Header, Plan, Told};
-use super::records::{Record, RecordError, RecordForm, Records};
+use super::record::{Record, RecordError};
+use super::records::{RecordForm, Records};
 use super::rows::{self, Rows, Sample};
 use crate::args::OnError;
 use crate::failure::{Failure, Outcome};
+use crate::text::time::TimeUnit;
 
 /// A pipe is judged by this many rows,
 const SAMPLE_ROWS: usize = 10_000;
@@ -27,13 +29,16 @@ pub(crate) struct Settings<'a> {
     pub(crate) told: Told<'a>,
     /// What means null.
     pub(crate) nulls: Nulls,
+    /// What times count.
+    pub(crate) unit: TimeUnit,
     /// What becomes of a line that cannot be read.
     pub(crate) on_error: OnError,
 }
 
-/// A CSV or TSV that was opened; its header is not read yet.
+/// An input that was opened, and whose header was read.
 pub(crate) struct Input {
     name: String,
+    header: Record,
     default_table: String,
     /// How to read it from the start again, when that can be.
     again: Option<Again>,
@@ -60,13 +65,12 @@ impl Again {
 }
 
 impl Input {
-    /// Opens a file, or standard input for `-`. Unless told, what ends in `.tsv` is TSV, and all else CSV.
+    /// Opens a file, or standard input for `-`, and reads its header. Unless told, what ends in `.tsv` is TSV, in `.ndjson` or
+    /// `.jsonl` lines of JSON, and all else CSV.
     pub(crate) fn open(path: &Path, form: Option<RecordForm>) -> Outcome<Self> {
-        let is_tsv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tsv"));
-        let form = form.unwrap_or(if is_tsv { RecordForm::Tsv } else { RecordForm::Csv });
+        let form = form.unwrap_or_else(|| form_of(path));
         if path.as_os_str() == "-" {
-            let records = Records::of(form, Box::new(io::stdin()) as Box<dyn Read>);
-            return Ok(Self { name: "stdin".to_owned(), default_table: "data".to_owned(), again: None, form, records });
+            return Self::begin("stdin".to_owned(), "data".to_owned(), None, form, Box::new(io::stdin()));
         }
         let name = path.display().to_string();
         let unreadable = |error: io::Error| Failure::unreadable(format_args!("{name}: {error}"));
@@ -78,14 +82,31 @@ impl Input {
         let again = if kind.is_file() { Some(Again::File(file.try_clone().map_err(unreadable)?)) } else { None };
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase());
         let default_table = stem.filter(|_| again.is_some()).unwrap_or_else(|| "data".to_owned());
-        Ok(Self { name, default_table, again, form, records: Records::of(form, Box::new(file) as Box<dyn Read>) })
+        Self::begin(name, default_table, again, form, Box::new(file))
+    }
+
+    fn begin(
+        name: String,
+        default_table: String,
+        again: Option<Again>,
+        form: RecordForm,
+        source: Box<dyn Read>,
+    ) -> Outcome<Self> {
+        let mut records = Records::of(form, source);
+        let mut header = Record::default();
+        match records.read(&mut header) {
+            Ok(true) => {}
+            Ok(false) => return Err(Failure::unreadable(format_args!("{name}:1: empty; a header was expected"))),
+            Err(error) => return Err(rows::fatal(&name, &error)),
+        }
+        let default_table = records.json().table().map_or(default_table, str::to_owned);
+        Ok(Self { name, header, default_table, again, form, records })
     }
 
     /// A CSV that is in memory.
-    pub(crate) fn of_bytes(table: &str, bytes: &'static [u8]) -> Self {
-        let records = Records::new(Box::new(bytes) as Box<dyn Read>);
-        let name = format!("{table}.csv");
-        Self { name, default_table: table.to_owned(), again: Some(Again::Bytes(bytes)), form: RecordForm::Csv, records }
+    pub(crate) fn of_bytes(table: &str, bytes: &'static [u8]) -> Outcome<Self> {
+        let again = Some(Again::Bytes(bytes));
+        Self::begin(format!("{table}.csv"), table.to_owned(), again, RecordForm::Csv, Box::new(bytes))
     }
 
     /// The name of the table unless another is told.
@@ -93,28 +114,40 @@ impl Input {
         &self.default_table
     }
 
+    /// The name that messages use.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The names of the columns, as they stand in the input.
+    pub(crate) fn column_names(&self) -> impl Iterator<Item = &[u8]> {
+        self.header.iter().map(|cell| cell.text)
+    }
+
     /// Reads what is needed to know the table, unless `existing` is it, and gets ready to read rows.
     pub(crate) fn into_rows(mut self, settings: Settings<'_>, table: &str, existing: Option<&TableSchema>) -> Outcome<Rows> {
-        let Settings { told, nulls, on_error } = settings;
-        let mut record = Record::default();
-        match self.records.read(&mut record) {
-            Ok(true) => {}
-            Ok(false) => return Err(Failure::unreadable(format_args!("{}:1: empty; a header was expected", self.name))),
-            Err(error) => return Err(rows::fatal(&self.name, &error)),
-        }
-        let header = Header::new(&self.name, &record, told)?;
+        let Settings { told, nulls, unit, on_error } = settings;
+        // What the input itself tells counts where the command line is silent.
+        let json = self.records.json();
+        let is_canonical_json = json.tags().is_some();
+        let tags = json.tags().filter(|_| told.finds_tags).unwrap_or(told.tags).to_vec();
+        let is_told = |name: &str| told.types.iter().any(|(known, _)| known.to_lowercase() == name.to_lowercase());
+        let described = json.types().filter(|(name, _)| !is_told(name) && !tags.contains(name));
+        let types: Vec<_> = told.types.iter().chain(described).cloned().collect();
+        let told = Told { tags: &tags, finds_tags: told.finds_tags && !is_canonical_json, types: &types, ..told };
+        let header = Header::new(&self.name, &self.header, told)?;
         let mut sample = Vec::new();
         let plan = match existing {
             Some(schema) => Plan::for_table(&self.name, schema, header, told)?,
             None => {
-                let mut guesses = Guesses::new(header.len());
+                let mut guesses = Guesses::new(header.len(), is_canonical_json);
                 if !header.is_all_told(told) {
                     sample = self.judge(&mut guesses, &nulls)?;
                 }
                 Plan::for_new_table(&self.name, table, header, &guesses, told)?
             }
         };
-        Ok(Rows::new(self.name, plan, nulls, on_error, sample, self.records))
+        Ok(Rows::new(self.name, plan, nulls, unit, on_error, sample, self.records))
     }
 
     /// Shows rows to `guesses`: all of a file, which is then read again, or the first of a pipe, which are returned.
@@ -125,10 +158,10 @@ impl Input {
             match self.records.read(&mut record) {
                 Ok(true) => guesses.observe(&record, nulls),
                 Ok(false) => break,
-                // The second reading meets it again, in its place among other complaints.
-                Err(RecordError::TextAfterQuote { .. }) => {}
-                Err(RecordError::Unclosed { .. } | RecordError::TooLong { .. }) => break,
                 Err(error @ RecordError::Io(_)) => return Err(rows::fatal(&self.name, &error)),
+                // The second reading meets it again, in its place among other complaints.
+                Err(error) if error.passed_over().is_some() => {}
+                Err(_) => break,
             }
         }
         let source = again.reopen().map_err(|error| rows::fatal(&self.name, &RecordError::Io(error)))?;
@@ -151,7 +184,7 @@ impl Input {
                 }
                 Ok(false) => break,
                 // What a pipe has said cannot be read again: the complaint is kept for its turn.
-                Err(error @ RecordError::TextAfterQuote { .. }) => sample.push(Err(error)),
+                Err(error) if error.passed_over().is_some() => sample.push(Err(error)),
                 Err(error) => {
                     sample.push(Err(error));
                     break;
@@ -159,5 +192,15 @@ impl Input {
             }
         }
         sample
+    }
+}
+
+/// What a file is by its name.
+fn form_of(path: &Path) -> RecordForm {
+    let ends_in = |ending: &str| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(ending));
+    match () {
+        () if ends_in("tsv") => RecordForm::Tsv,
+        () if ends_in("ndjson") || ends_in("jsonl") => RecordForm::Ndjson,
+        () => RecordForm::Csv,
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::lab::Lab;
 
-const VERBS: [&str; 15] = [
+const VERBS: [&str; 16] = [
     "ls", "meta", "schema", "stats", "count", "head", "cat", "export", "import", "convert", "merge", "sketch", "verify",
-    "recover", "plot",
+    "recover", "plot", "write",
 ];
 
 fn help(words: &str) -> String {

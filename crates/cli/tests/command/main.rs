@@ -5,6 +5,7 @@ mod cat;
 mod formats;
 mod help;
 mod import_csv;
+mod import_json;
 mod import_store;
 #[cfg(unix)]
 mod interrupt;
