@@ -13,8 +13,9 @@ use crate::failure::{Failure, Outcome};
 use crate::format::{Format, FormatArgs};
 use crate::interrupt::Partial;
 use crate::opened::Opened;
+use crate::printer::Printer;
 use crate::rows::args::RowArgs;
-use crate::rows::print::{self, Out, PrintArgs, TimeFormat};
+use crate::rows::print::{self, PrintArgs, TimeFormat};
 use crate::rows::select::{self, Selected};
 
 /// What `export` takes.
@@ -100,7 +101,7 @@ fn to_file(args: &ExportArgs, opened: &Opened, selected: &[Selected], path: &Pat
     let failed = |error: tsloom::Error| Failure::failed(error.in_file(path));
     let mut file = NewFile::create(path).map_err(failed)?;
     let _partial = Partial::register(file.temporary_path());
-    let out = Out { writer: &mut file, path: Some(path) };
+    let out = Printer::into_file(&mut file, path);
     let row_count = print::print(&args.print(), opened, selected, (args.offset, args.limit), out)?;
     file.commit().map_err(failed)?;
     Ok(row_count)

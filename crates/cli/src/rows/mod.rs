@@ -9,10 +9,11 @@ use std::io::Write;
 use clap::Args;
 
 use self::args::RowArgs;
-use self::print::{Out, PrintArgs};
+use self::print::PrintArgs;
 use crate::args::Source;
 use crate::failure::Outcome;
 use crate::opened::Opened;
+use crate::printer::Printer;
 
 /// What `cat` takes.
 #[derive(Debug, Args)]
@@ -93,7 +94,7 @@ pub(crate) fn run(
     out: &mut impl Write,
 ) -> Outcome {
     let selected = select::select(rows, opened)?;
-    print::print(args, opened, &selected, window, Out { writer: out, path: None }).map(drop)
+    print::print(args, opened, &selected, window, Printer::new(out)).map(drop)
 }
 
 #[cfg(test)]

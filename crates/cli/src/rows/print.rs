@@ -1,8 +1,5 @@
 //! Rows as text, in every form.
 
-use std::io::Write;
-use std::path::Path;
-
 use clap::{Args, ValueEnum};
 use tsloom::block::Block;
 use tsloom::model::ColumnCategory;
@@ -12,12 +9,10 @@ use super::select::{Selected, require_one};
 use crate::failure::{Failure, Outcome};
 use crate::format::{Format, FormatArgs, terminal_width};
 use crate::opened::{Object, Opened};
+use crate::printer::Printer;
 use crate::text::grid::{Grid, GridCell};
 use crate::text::json::RowForm;
 use crate::text::{csv, json, plain, time};
-
-/// Text is handed on in pieces of about this size.
-const BUFFER_SIZE: usize = 64 << 10;
 
 /// How rows are printed.
 #[derive(Clone, Copy, Debug, Args)]
@@ -57,51 +52,33 @@ pub(crate) enum TimeFormat {
     Rfc3339,
 }
 
-/// Where the text goes.
-pub(crate) struct Out<'a> {
-    /// A buffer is not needed: pieces are large.
-    pub(crate) writer: &'a mut dyn Write,
-    /// The file, unless it is standard output.
-    pub(crate) path: Option<&'a Path>,
-}
-
-impl Out<'_> {
-    fn write(&mut self, text: &[u8]) -> Outcome {
-        self.writer.write_all(text).and_then(|()| self.writer.flush()).map_err(|error| match self.path {
-            None => Failure::of_stdout(&error),
-            Some(path) => Failure::failed(format_args!("{}: {error}", path.display())),
-        })
-    }
-}
-
 /// Prints the rows of what is selected, from row `offset` on, at most `limit` of them. Returns how many they were.
 pub(crate) fn print(
     args: &PrintArgs,
     opened: &Opened,
     selected: &[Selected],
     (offset, limit): (u64, Option<u64>),
-    out: Out<'_>,
+    printer: Printer<'_>,
 ) -> Outcome<u64> {
     let format = Format::or_default(args.format.format);
     if !format.is_json() {
         require_one(selected, opened)?;
     }
-    let mut printer = Printer { out, text: Vec::with_capacity(2 * BUFFER_SIZE), args: *args, format, row_count: 0 };
+    let mut rows = RowPrinter { printer, args: *args, format, row_count: 0 };
     if args.schema {
         for Selected { object, .. } in selected {
-            json::push_schema_line(&mut printer.text, object);
+            json::push_schema_line(&mut rows.printer.text, object);
         }
     }
-    let outcome = printer.print_all(opened, selected, offset, limit);
+    let outcome = rows.print_all(opened, selected, offset, limit);
     // Rows that came before a failure are good rows.
-    printer.finish(outcome.is_ok())?;
-    outcome.map(|()| printer.row_count)
+    rows.finish(outcome.is_ok())?;
+    outcome.map(|()| rows.row_count)
 }
 
-/// Text on its way out.
-struct Printer<'a> {
-    out: Out<'a>,
-    text: Vec<u8>,
+/// Rows on their way out.
+struct RowPrinter<'a> {
+    printer: Printer<'a>,
     args: PrintArgs,
     format: Format,
     row_count: u64,
@@ -126,7 +103,7 @@ impl Window {
     }
 }
 
-impl Printer<'_> {
+impl RowPrinter<'_> {
     fn print_all(&mut self, opened: &Opened, selected: &[Selected], offset: u64, limit: Option<u64>) -> Outcome {
         if let [only] = selected {
             // The only one: the scan need not read what is left out.
@@ -155,19 +132,17 @@ impl Printer<'_> {
         };
         let mut form = self.form(object, &names);
         if !self.args.format.no_header {
-            form.push_header(&mut self.text, &names);
+            form.push_header(&mut self.printer.text, &names);
         }
         while let Some(block) = blocks.next_block().map_err(Failure::unreadable)? {
             for row in 0..block.row_count() {
                 if window.takes_row() {
                     if self.format == Format::Json {
-                        self.text.extend_from_slice(if self.row_count == 0 { b"[\n" } else { b",\n" });
+                        self.printer.text.extend_from_slice(if self.row_count == 0 { b"[\n" } else { b",\n" });
                     }
                     self.row_count += 1;
-                    form.push_row(&mut self.text, block, row);
-                    if self.text.len() >= BUFFER_SIZE {
-                        self.flush()?;
-                    }
+                    form.push_row(&mut self.printer.text, block, row);
+                    self.printer.flush_if_large()?;
                 }
             }
             if window.limit == 0 {
@@ -175,14 +150,16 @@ impl Printer<'_> {
             }
         }
         if let Form::Table(grid, _) = &mut form {
-            grid.flush(&mut self.text);
+            grid.flush(&mut self.printer.text);
         }
         Ok(())
     }
 
     fn form(&self, object: &Object, names: &[&str]) -> Form {
         match self.format {
-            Format::Table => Form::Table(Grid::new(terminal_width().filter(|_| self.out.path.is_none())), self.args.time_format),
+            Format::Table => {
+                Form::Table(Grid::new(terminal_width().filter(|_| !self.printer.is_into_file())), self.args.time_format)
+            }
             Format::Csv => Form::Cells(Cells::Csv, self.args.time_format),
             Format::Tsv => Form::Cells(Cells::Tsv, self.args.time_format),
             Format::Ndjson if self.args.flat => Form::Flat(names.iter().map(|name| json::key_of(name)).collect()),
@@ -193,15 +170,9 @@ impl Printer<'_> {
 
     fn finish(&mut self, is_whole: bool) -> Outcome {
         if self.format == Format::Json && is_whole {
-            self.text.extend_from_slice(if self.row_count == 0 { b"[]\n" } else { b"\n]\n" });
+            self.printer.text.extend_from_slice(if self.row_count == 0 { b"[]\n" } else { b"\n]\n" });
         }
-        self.flush()
-    }
-
-    fn flush(&mut self) -> Outcome {
-        let written = self.out.write(&self.text);
-        self.text.clear();
-        written
+        self.printer.flush()
     }
 }
 

@@ -17,7 +17,7 @@ use crate::text::json::{push_hex, push_integer, push_value};
 const CELL_MAX: usize = 40;
 
 /// Prints the tablet called `name` with its first `limit` rows.
-pub(super) fn print(name: &str, view: &TabletView<'_>, limit: usize, printer: &mut Printer<'_, impl Write>) -> Outcome {
+pub(super) fn print(name: &str, view: &TabletView<'_>, limit: usize, printer: &mut Printer<'_>) -> Outcome {
     let (row_count, column_count) = (view.row_count(), view.column_count());
     let grouped = |number: usize| Grouped(number as u64);
     let target = view.target().map_or("null".to_owned(), |target| target.escape_debug().to_string());

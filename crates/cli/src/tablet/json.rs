@@ -25,7 +25,7 @@ use crate::printer::Printer;
 use crate::text::json::{push_hex, push_integer, push_text};
 
 /// Prints the whole tablet.
-pub(super) fn print(view: &TabletView<'_>, printer: &mut Printer<'_, impl Write>) -> Outcome {
+pub(super) fn print(view: &TabletView<'_>, printer: &mut Printer<'_>) -> Outcome {
     printer.text.extend_from_slice(b"{\n \"target\":");
     push_optional_text(&mut printer.text, view.target());
     push_number(&mut printer.text, b",\n \"rows\":", view.row_count());
@@ -44,7 +44,7 @@ pub(super) fn print(view: &TabletView<'_>, printer: &mut Printer<'_, impl Write>
     Ok(())
 }
 
-fn print_column(printer: &mut Printer<'_, impl Write>, column: WireColumn<'_>) -> Outcome {
+fn print_column(printer: &mut Printer<'_>, column: WireColumn<'_>) -> Outcome {
     let (data_type, category) = (column.data_type(), column.category());
     let (encoding, compression) = (column.encoding(), column.compression());
     let out = &mut printer.text;
@@ -82,7 +82,7 @@ fn print_column(printer: &mut Printer<'_, impl Write>, column: WireColumn<'_>) -
     Ok(())
 }
 
-fn print_slots(printer: &mut Printer<'_, impl Write>, column: WireColumn<'_>, slots: &[u8]) -> Outcome {
+fn print_slots(printer: &mut Printer<'_>, column: WireColumn<'_>, slots: &[u8]) -> Outcome {
     match column.data_type().physical() {
         PhysicalType::Boolean => print_list(printer, slots, |out, byte| match byte {
             0 => out.extend_from_slice(b"false"),
@@ -104,7 +104,7 @@ fn print_slots(printer: &mut Printer<'_, impl Write>, column: WireColumn<'_>, sl
 
 /// Prints `[a,b,c]`, handing on what is printed as it goes.
 fn print_list<T>(
-    printer: &mut Printer<'_, impl Write>,
+    printer: &mut Printer<'_>,
     items: impl IntoIterator<Item = T>,
     mut push: impl FnMut(&mut Vec<u8>, T),
 ) -> Outcome {

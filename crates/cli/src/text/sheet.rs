@@ -6,11 +6,9 @@ use tsloom::{DataType, Value};
 
 use super::grid::{Grid, GridCell};
 use super::{csv, json, plain};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::format::{Format, FormatArgs, terminal_width};
-
-/// Text is handed on in pieces of about this size.
-const BUFFER_SIZE: usize = 64 << 10;
+use crate::printer::Printer;
 
 /// One cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,12 +58,11 @@ impl Cell {
 
 /// The lines.
 pub(crate) struct Sheet<'a> {
-    out: &'a mut dyn Write,
+    printer: Printer<'a>,
     format: Format,
     /// For JSON, `"name": `, with the comma before all but the first.
     keys: Vec<Vec<u8>>,
     grid: Grid,
-    text: Vec<u8>,
     is_empty: bool,
 }
 
@@ -80,7 +77,7 @@ impl<'a> Sheet<'a> {
             key
         });
         let keys = keys.collect();
-        let mut sheet = Self { out, format, keys, grid: Grid::new(terminal_width()), text: Vec::new(), is_empty: true };
+        let mut sheet = Self { printer: Printer::new(out), format, keys, grid: Grid::new(terminal_width()), is_empty: true };
         if !args.no_header && !format.is_json() {
             let header: Vec<Cell> = names.iter().map(|name| Cell::text(name.as_ref())).collect();
             sheet.push_cells(&header);
@@ -97,55 +94,49 @@ impl<'a> Sheet<'a> {
                 (_, true) => b"[\n",
                 (_, false) => b",\n",
             };
-            self.text.extend_from_slice(between);
-            self.text.push(b'{');
+            self.printer.text.extend_from_slice(between);
+            self.printer.text.push(b'{');
             for (key, cell) in self.keys.iter().zip(cells) {
-                self.text.extend_from_slice(key);
-                self.text.extend_from_slice(&cell.json);
+                self.printer.text.extend_from_slice(key);
+                self.printer.text.extend_from_slice(&cell.json);
             }
-            self.text.push(b'}');
+            self.printer.text.push(b'}');
             if self.format == Format::Ndjson {
-                self.text.push(b'\n');
+                self.printer.text.push(b'\n');
             }
         } else {
             self.push_cells(cells);
         }
         self.is_empty = false;
-        if self.text.len() >= BUFFER_SIZE { self.flush() } else { Ok(()) }
+        self.printer.flush_if_large()
     }
 
     fn push_cells(&mut self, cells: &[Cell]) {
         if self.format == Format::Table {
             let cell = |cell: &Cell| GridCell::new(cell.text.as_deref().unwrap_or_default(), cell.is_number);
-            self.grid.push(&mut self.text, cells.iter().map(cell).collect());
+            self.grid.push(&mut self.printer.text, cells.iter().map(cell).collect());
             return;
         }
         for (index, cell) in cells.iter().enumerate() {
             if index > 0 {
-                self.text.push(if self.format == Format::Csv { b',' } else { b'\t' });
+                self.printer.text.push(if self.format == Format::Csv { b',' } else { b'\t' });
             }
             match &cell.text {
                 None => {}
-                Some(text) if self.format == Format::Csv => csv::push_text(&mut self.text, text),
-                Some(text) => plain::push_escaped(&mut self.text, text),
+                Some(text) if self.format == Format::Csv => csv::push_text(&mut self.printer.text, text),
+                Some(text) => plain::push_escaped(&mut self.printer.text, text),
             }
         }
-        self.text.push(b'\n');
+        self.printer.text.push(b'\n');
     }
 
     /// Prints what is left.
     pub(crate) fn finish(mut self) -> Outcome {
-        self.grid.flush(&mut self.text);
+        self.grid.flush(&mut self.printer.text);
         if self.format == Format::Json {
-            self.text.extend_from_slice(if self.is_empty { b"[]\n" } else { b"\n]\n" });
+            self.printer.text.extend_from_slice(if self.is_empty { b"[]\n" } else { b"\n]\n" });
         }
-        self.flush()
-    }
-
-    fn flush(&mut self) -> Outcome {
-        let written = self.out.write_all(&self.text).and_then(|()| self.out.flush());
-        self.text.clear();
-        written.map_err(|error| Failure::of_stdout(&error))
+        self.printer.flush()
     }
 }
 
