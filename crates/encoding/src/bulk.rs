@@ -15,8 +15,8 @@ mod portable;
 mod slot;
 
 pub use dispatch::{
-    are_dates, dates_to_days, days_to_dates, read_bools, read_f32s, read_f64s, read_i32s, read_i64s, write_bools, write_f32s,
-    write_f64s, write_i32s, write_i64s,
+    are_dates, dates_to_days, days_to_dates, read_bools, read_f32s, read_f64s, read_i32s, read_i64s, times_rise, write_bools,
+    write_f32s, write_f64s, write_i32s, write_i64s,
 };
 pub use slot::Slot;
 

@@ -8,6 +8,7 @@ use tsloom_bitmap::{NullWords, PresenceView, presence, words};
 use tsloom_block::Column;
 use tsloom_codec::compress::CompressScratch;
 use tsloom_codec::{DecodeOptions, DecodeScratch, RlbeFloats, decode_range, decode_start, decode_times, start_size_max};
+use tsloom_encoding::bulk::times_rise;
 use tsloom_model::{DataType, Encoding, Error, ErrorKind, FileOffset, Grouped, Limits, Result, TimeRange, TimeRanges, Values};
 
 use crate::body::{Expanded, Place};
@@ -115,7 +116,7 @@ impl PageReader {
             let message = format!("times go from {first} to {last}, the statistics say {} to {}", range.start, range.end);
             return Err(Error::new(ErrorKind::Corrupt, message));
         }
-        if !rises(&self.times) {
+        if !times_rise(&self.times) {
             return Err(Error::new(ErrorKind::Corrupt, "times do not rise strictly"));
         }
         Ok(())
@@ -367,18 +368,6 @@ fn present_in(nulls: NullWords<'_>, rows: &Range<usize>) -> Range<usize> {
     let present = |start: usize, count: usize| count - nulls.slice(start, count).null_count();
     let before = present(0, rows.start);
     before..before + present(rows.start, rows.len())
-}
-
-/// True when each time is later than the one before.
-fn rises(times: &[i64]) -> bool {
-    let Some((_, later)) = times.split_first() else { return true };
-    // Only sign bits count, so that any processor combines some times at once. One is set where a time does not rise, and also where it
-    // rises by 2^63 or more, which is looked at again.
-    let doubt = times.iter().zip(later).fold(0, |doubt, (&time, &next)| {
-        let step = next.wrapping_sub(time);
-        doubt | step | step.wrapping_sub(1) | (!time & next)
-    });
-    doubt >= 0 || times.is_sorted_by(|time, next| time < next)
 }
 
 /// True when one of the ranges may have one of the times.

@@ -68,6 +68,15 @@ kernels! {
     /// Dates as yyyymmdd of days since 1970-01-01. Days outside of the years 1 to 9999 are taken as the nearest day inside.
     pub fn days_to_dates(days: &[i32], out: &mut [i32]) = dates::days_to_dates;
     pub(super) fn check_dates(dates: &[i32], bad_count: &mut usize) = dates::check_dates;
+    pub(super) fn doubt_rise(times: &[i64], doubt: &mut i64) = portable::doubt_rise;
+}
+
+/// True when every time is above the one before it.
+#[inline]
+pub fn times_rise(times: &[i64]) -> bool {
+    let mut doubt = 0;
+    doubt_rise(times, &mut doubt);
+    doubt >= 0 || times.is_sorted_by(|time, next| time < next)
 }
 
 /// True when every value is a real day from 10000101 to 99991231, as a DATE column holds them.

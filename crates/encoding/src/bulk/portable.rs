@@ -76,3 +76,14 @@ pub(super) fn read_f64s(input: &[u8], out: &mut [f64]) {
 pub(super) fn read_bools(input: &[u8], out: &mut [bool]) {
     read_all(input, out, |[byte]| byte != 0);
 }
+
+/// Makes `doubt` negative where a time does not rise, and also where it rises by 2^63 or more, which has to be looked at again. Only
+/// sign bits count, so that any processor combines some times at once.
+#[inline]
+pub(super) fn doubt_rise(times: &[i64], doubt: &mut i64) {
+    let later = times.get(1..).unwrap_or_default();
+    *doubt |= times.iter().zip(later).fold(0, |doubt, (&time, &next)| {
+        let step = next.wrapping_sub(time);
+        doubt | step | step.wrapping_sub(1) | (!time & next)
+    });
+}

@@ -273,3 +273,43 @@ fn only_days_of_the_calendar_are_dates() {
     }
     assert!(dispatch::are_dates(&[]));
 }
+
+fn check_rise(times: &[i64]) {
+    let expected = times.is_sorted_by(|time, next| time < next);
+    assert_eq!(dispatch::times_rise(times), expected, "{times:?}");
+    let mut doubts = [0; 2];
+    ssse3!(doubt_rise)(times, &mut doubts[0]);
+    portable::doubt_rise(times, &mut doubts[1]);
+    assert_eq!(doubts[0] < 0, doubts[1] < 0, "{times:?}");
+    assert!(expected || doubts[1] < 0, "{times:?}");
+}
+
+#[test]
+fn times_rise_or_do_not() {
+    let cases: [(&[i64], bool); 9] = [
+        (&[], true),
+        (&[5], true),
+        (&[-1, 0, 1], true),
+        (&[i64::MIN, i64::MAX], true),
+        (&[i64::MIN, 0, i64::MAX], true),
+        (&[1, 1], false),
+        (&[1, 2, 3, 4, 3], false),
+        (&[i64::MAX, i64::MIN], false),
+        (&[0, i64::MIN, i64::MAX], false),
+    ];
+    for (times, expected) in cases {
+        assert_eq!(dispatch::times_rise(times), expected, "{times:?}");
+        check_rise(times);
+    }
+    for count in 0..=VALUES_MAX {
+        let rising: Vec<i64> = (0..count as i64).map(|index| index * index - 70).collect();
+        check_rise(&rising);
+        for at in 1..count {
+            for fault in [rising[at - 1], rising[at - 1] - 1, i64::MIN, i64::MAX] {
+                let mut times = rising.clone();
+                times[at] = fault;
+                check_rise(&times);
+            }
+        }
+    }
+}

@@ -276,21 +276,3 @@ proptest! {
         prop_assert_eq!(&cells(block.column(1))[lead..], rows.iter().map(|row| texts[*row].as_deref().into()).collect::<Vec<Value<'_>>>());
     }
 }
-
-#[test]
-fn times_rise_or_do_not() {
-    let cases: [(&[i64], bool); 9] = [
-        (&[], true),
-        (&[5], true),
-        (&[-1, 0, 1], true),
-        (&[i64::MIN, i64::MAX], true),
-        (&[i64::MIN, 0, i64::MAX], true),
-        (&[1, 1], false),
-        (&[1, 2, 3, 4, 3], false),
-        (&[i64::MAX, i64::MIN], false),
-        (&[0, i64::MIN, i64::MAX], false),
-    ];
-    for (times, expected) in cases {
-        assert_eq!(super::rises(times), expected, "{times:?}");
-    }
-}
