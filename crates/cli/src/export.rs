@@ -34,12 +34,23 @@ pub(crate) struct ExportArgs {
     rows: RowArgs,
 
     /// One table or device into this file, which appears when it is complete
-    #[arg(short, long, value_name = "OUT", required_unless_present = "output_dir", conflicts_with = "output_dir")]
+    #[arg(
+        short,
+        long,
+        visible_alias = "output",
+        value_name = "OUT",
+        required_unless_present = "output_dir",
+        conflicts_with = "output_dir"
+    )]
     out: Option<PathBuf>,
 
     /// All into files in this new folder, which appears when it is complete
     #[arg(long, value_name = "DIR")]
     output_dir: Option<PathBuf>,
+
+    /// Taken for scripts of the official tool: OUT is replaced with it or without
+    #[arg(long)]
+    force: bool,
 
     /// The form of the files [default: by the ending of OUT, else csv]
     #[arg(short = 'f', long = "type", visible_alias = "format", value_enum, value_name = "FORM")]

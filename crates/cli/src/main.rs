@@ -46,7 +46,7 @@ use args::{Cli, Verb};
 use failure::{Failure, Outcome};
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(rows::args::spelled_out(std::env::args_os())) {
         Ok(cli) => cli,
         // clap prints help to standard output and complaints to standard error; its own status for the latter is 2.
         Err(error) => {

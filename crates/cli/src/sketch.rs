@@ -4,7 +4,7 @@ mod html;
 
 use std::fs::File;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tsloom::ErrorKind;
@@ -33,6 +33,14 @@ pub(crate) struct SketchArgs {
     #[arg(long, value_name = "OUT.html")]
     html: Option<PathBuf>,
 
+    /// Print into this file, which appears when it is complete
+    #[arg(short, long, visible_alias = "output", value_name = "OUT", conflicts_with = "html")]
+    out: Option<PathBuf>,
+
+    /// Taken for scripts of the official tool: OUT is replaced with it or without
+    #[arg(long)]
+    force: bool,
+
     #[command(flatten)]
     format: FormatArgs,
 }
@@ -51,9 +59,13 @@ pub(crate) fn run(args: &SketchArgs, out: &mut impl Write) -> Outcome {
         }
         Err(error) => return Err(Failure::unreadable(error)),
     };
-    match &args.html {
-        Some(path) => draw(&map, args, path)?,
-        None => print(&map, args, out)?,
+    match (&args.html, &args.out) {
+        (Some(path), _) => to_file(path, |file| {
+            let page = html::page(&map, &args.file.display().to_string());
+            file.write_all(page.as_bytes()).map_err(|error| Failure::failed(tsloom::Error::from(error).in_file(path)))
+        })?,
+        (None, Some(path)) => to_file(path, |file| print(&map, args, file))?,
+        (None, None) => print(&map, args, out)?,
     }
     match map.problems.into_iter().next() {
         Some(problem) => Err(Failure::unreadable(problem.in_file(&args.file))),
@@ -71,11 +83,10 @@ fn print(map: &ByteMap, args: &SketchArgs, out: &mut impl Write) -> Outcome {
     sheet.finish()
 }
 
-fn draw(map: &ByteMap, args: &SketchArgs, path: &std::path::Path) -> Outcome {
+fn to_file(path: &Path, fill: impl FnOnce(&mut NewFile) -> Outcome) -> Outcome {
     let failed = |error: tsloom::Error| Failure::failed(error.in_file(path));
     let mut file = NewFile::create(path).map_err(failed)?;
     let _partial = Partial::register(file.temporary_path());
-    let page = html::page(map, &args.file.display().to_string());
-    file.write_all(page.as_bytes()).map_err(|error| failed(error.into()))?;
+    fill(&mut file)?;
     file.commit().map_err(failed)
 }

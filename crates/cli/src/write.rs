@@ -44,7 +44,7 @@ pub(crate) struct WriteArgs {
     stdin: bool,
 
     /// The new TsFile, which appears when it is complete; there must be none
-    #[arg(short, long, value_name = "OUT.tsfile")]
+    #[arg(short, long, visible_alias = "output", value_name = "OUT.tsfile")]
     out: PathBuf,
 }
 

@@ -1,5 +1,7 @@
 //! The flags by which verbs choose tables, devices and columns, and those by which `cat`, `head`, `export` and `plot` choose rows.
 
+use std::ffi::OsString;
+
 use clap::{Args, ValueEnum};
 use tsloom::model::{CompareOp, TimeRange};
 
@@ -9,16 +11,16 @@ use crate::failure::{Failure, Outcome};
 /// Which table or device, and which columns of it.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ObjectArgs {
-    /// Only this table
-    #[arg(short, long, value_name = "T")]
-    pub(crate) table: Option<String>,
+    /// Only this table, repeatable
+    #[arg(short, long = "table", value_name = "T")]
+    pub(crate) tables: Vec<String>,
 
-    /// Only this device of the tree model, such as root.sg.d1
-    #[arg(short, long, value_name = "ID", conflicts_with = "table")]
-    pub(crate) device: Option<String>,
+    /// Only this device of the tree model, such as root.sg.d1, repeatable
+    #[arg(short, long = "device", value_name = "ID", conflicts_with = "tables")]
+    pub(crate) devices: Vec<String>,
 
     /// Only this column, repeatable
-    #[arg(short = 'm', long = "column", value_name = "NAME")]
+    #[arg(short = 'm', long = "column", visible_alias = "measurements", value_name = "NAME")]
     column: Vec<String>,
 
     /// Only these columns, separated by commas
@@ -34,7 +36,7 @@ impl ObjectArgs {
 
     /// True when a table or device is named.
     pub(crate) fn is_named(&self) -> bool {
-        self.table.is_some() || self.device.is_some()
+        !self.tables.is_empty() || !self.devices.is_empty()
     }
 }
 
@@ -106,11 +108,31 @@ impl RowArgs {
     }
 }
 
+/// The words of the command line, with an empty value after each `--tag-filter C is-null`: those tests take none, and clap would take
+/// the word that follows, which in scripts of the official tool is the file.
+pub(crate) fn spelled_out(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut spelled: Vec<OsString> = Vec::new();
+    let mut is_over = false;
+    for word in words {
+        is_over |= word == "--";
+        let takes_none = !is_over && (word == "is-null" || word == "not-null");
+        let follows = spelled.len().checked_sub(2).is_some_and(|flag| spelled[flag] == "--tag-filter");
+        spelled.push(word);
+        if takes_none && follows {
+            spelled.push(OsString::new());
+        }
+    }
+    spelled
+}
+
 fn tag_test<'a>(column: String, words: &mut impl Iterator<Item = &'a String>) -> Outcome<TagTest> {
     let name = words.next().map_or("", String::as_str);
     let op = match name {
-        "is-null" => return Ok(TagTest::IsNull(column)),
-        "not-null" => return Ok(TagTest::NotNull(column)),
+        "is-null" | "not-null" => {
+            // The empty value of `spelled_out`.
+            words.next();
+            return Ok(if name == "is-null" { TagTest::IsNull(column) } else { TagTest::NotNull(column) });
+        }
         "eq" => Some(CompareOp::Eq),
         "neq" => Some(CompareOp::Ne),
         "lt" => Some(CompareOp::Lt),

@@ -18,7 +18,7 @@ use crate::printer::Printer;
 /// What `cat` takes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Conditions on tags hold for whole devices. Put FILE before --tag-filter.
+Conditions on tags hold for whole devices.
 
 Examples:
   tsloom cat wind.tsfile --columns power_kw,wind_speed_ms -n 10

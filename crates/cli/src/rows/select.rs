@@ -38,20 +38,25 @@ pub(crate) fn select(args: &RowArgs, opened: &Opened) -> Outcome<Vec<Selected>> 
     Ok(selected)
 }
 
-/// The table or device of this name; all, when none is named.
+/// The tables or devices of these names; all, when none is named.
 pub(crate) fn named(args: &ObjectArgs, opened: &Opened) -> Outcome<Vec<Object>> {
     let mut objects = opened.objects()?;
-    let (kind, name) = match (args.table.as_deref(), args.device.as_deref()) {
-        (Some(table), _) => ("table", table),
-        (None, Some(device)) => ("device", device),
-        (None, None) => return Ok(objects),
-    };
+    if !args.is_named() {
+        return Ok(objects);
+    }
+    let (kind, wanted) = if args.devices.is_empty() { ("table", &args.tables) } else { ("device", &args.devices) };
     objects.retain(|object| object.device.is_some() == (kind == "device"));
     let position = |name: &str| objects.iter().position(|object| object.name() == name);
-    match position(name).or_else(|| position(&name.to_lowercase()).filter(|_| kind == "table")) {
-        Some(found) => Ok(vec![objects.swap_remove(found)]),
-        None => Err(Failure::failed(format_args!("{} has no {kind} {name}; it has {}", opened.name(), names(&objects)))),
+    let mut found = BTreeSet::new();
+    for name in wanted {
+        match position(name).or_else(|| position(&name.to_lowercase()).filter(|_| kind == "table")) {
+            Some(at) => found.insert(at),
+            None => {
+                return Err(Failure::failed(format_args!("{} has no {kind} {name}; it has {}", opened.name(), names(&objects))));
+            }
+        };
     }
+    Ok(objects.into_iter().enumerate().filter(|(at, _)| found.contains(at)).map(|(_, object)| object).collect())
 }
 
 /// The names of tables or devices, for messages.

@@ -210,7 +210,7 @@ fn stats(dir: &Path, format: FormatArgs, out: &mut impl Write) -> Outcome {
 }
 
 fn delete(args: &DeleteArgs, is_verbose: bool) -> Outcome {
-    if args.rows.object.table.is_none() {
+    if args.rows.object.tables.is_empty() {
         return Err(Failure::usage("name the table to delete from with -t"));
     }
     args.rows.tag_tests()?;

@@ -10,6 +10,7 @@ mod import_store;
 #[cfg(unix)]
 mod interrupt;
 mod lab;
+mod official;
 mod pictures;
 mod quickstart;
 mod rewrite;
