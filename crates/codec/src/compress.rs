@@ -251,7 +251,7 @@ fn room(staged: &mut Vec<u8>, size: usize) -> &mut [u8] {
 }
 
 /// The most bytes that one byte of a block can stand for.
-const fn ratio_max(compression: Compression) -> usize {
+pub const fn ratio_max(compression: Compression) -> usize {
     match compression {
         // A length byte of a match adds 255.
         Compression::Lz4 | Compression::Lzo => 255,

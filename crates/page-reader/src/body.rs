@@ -4,9 +4,6 @@ use tsloom_block::Column;
 use tsloom_codec::compress::{self, CompressScratch};
 use tsloom_model::{Compression, DataType, Encoding, Error, ErrorKind, FileOffset, Grouped, Limits, Result};
 
-/// The most bytes that one byte of LZ4 can stand for.
-const LZ4_RATIO_MAX: usize = 255;
-
 /// What debug builds write over a buffer before it is used again.
 const POISON: u8 = 0xa5;
 
@@ -104,7 +101,8 @@ impl<'a> PageBody<'a> {
     /// What lies behind them is not looked at.
     pub(crate) fn expand_start<'b>(&self, size: usize, buffer: &'b mut Vec<u8>, limits: &Limits) -> Result<Option<Expanded<'b>>> {
         let whole = limits.page_size(self.uncompressed_size).map_err(|error| error.at(self.offset))?;
-        if self.compression != Compression::Lz4 || size > whole / 2 || size > self.bytes.len().saturating_mul(LZ4_RATIO_MAX) {
+        let most = self.bytes.len().saturating_mul(compress::ratio_max(self.compression));
+        if self.compression != Compression::Lz4 || size > whole / 2 || size > most {
             return Ok(None);
         }
         if buffer.len() < size {
