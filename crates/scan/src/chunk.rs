@@ -134,6 +134,11 @@ impl Chunk {
         self.one_page
     }
 
+    /// How its values are encoded.
+    pub(crate) fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
     /// True when every row of the current page is null.
     pub(crate) fn page_is_empty(&self) -> bool {
         self.page.uncompressed_size == 0

@@ -4,7 +4,7 @@ use tsloom_bitmap::words;
 use tsloom_block::{Block, BlockLayout};
 use tsloom_format::{StatisticValues, StatisticsRef};
 use tsloom_io::ReadAt;
-use tsloom_model::{ColumnBounds, Result, RowFilter, RowPolicy, ValueRange};
+use tsloom_model::{ColumnBounds, Encoding, Result, RowFilter, RowPolicy, ValueRange};
 use tsloom_page_reader::passing_rows;
 
 use crate::projection::Projection;
@@ -29,9 +29,10 @@ pub(crate) type ChunkBounds = ColumnBounds<'static>;
 /// What is known of rows without a value.
 pub(crate) const ALL_NULL: ChunkBounds = ColumnBounds { has_null: true, has_value: false, range: ValueRange::Unknown };
 
-/// What statistics say of a column in `row_count` rows.
-pub(crate) fn bounds_of<'a>(statistics: &StatisticsRef<'a>, row_count: u64) -> ColumnBounds<'a> {
+/// What statistics say of a column in `row_count` rows, in an encoding that is `None` where nobody knows it yet.
+pub(crate) fn bounds_of<'a>(statistics: &StatisticsRef<'a>, row_count: u64, encoding: Option<Encoding>) -> ColumnBounds<'a> {
     let count = u64::from(statistics.count());
+    let slack = |bound: f64| if encoding.is_some_and(keeps_every_bit) { 0.0 } else { slack(bound) };
     let numbers = |min: f64, max: f64| {
         // Either end is NaN when the first value was, and then bounds nothing.
         if min <= max { ValueRange::Numbers(min - slack(min), max + slack(max)) } else { ValueRange::Unknown }
@@ -47,16 +48,21 @@ pub(crate) fn bounds_of<'a>(statistics: &StatisticsRef<'a>, row_count: u64) -> C
     ColumnBounds { has_null: count < row_count, has_value: count > 0, range }
 }
 
+/// True when FLOAT and DOUBLE come back as they were when statistics were taken of them.
+fn keeps_every_bit(encoding: Encoding) -> bool {
+    matches!(encoding, Encoding::Plain | Encoding::GorillaV1 | Encoding::Gorilla | Encoding::Chimp)
+}
+
 /// How far a row may lie from the statistics of its page. RLE and TS_2DIFF keep FLOAT and DOUBLE rounded to some decimals, while
-/// statistics are taken before: half a unit when there are no decimals, and the last bits of the division. Neither the number of
-/// decimals nor, in metadata, the encoding is known.
+/// statistics are taken before: half a unit when there are no decimals, and the last bits of the division. The number of decimals is
+/// not known, and metadata do not even name the encoding: chunk headers do.
 fn slack(bound: f64) -> f64 {
     0.5 + bound.abs() * f64::from(f32::EPSILON)
 }
 
 /// The same for keeping.
 pub(crate) fn chunk_bounds(statistics: &StatisticsRef<'_>, row_count: u64) -> ChunkBounds {
-    let ColumnBounds { has_null, has_value, range } = bounds_of(statistics, row_count);
+    let ColumnBounds { has_null, has_value, range } = bounds_of(statistics, row_count, None);
     let range = match range {
         ValueRange::Integers(min, max) => ValueRange::Integers(min, max),
         ValueRange::Numbers(min, max) => ValueRange::Numbers(min, max),

@@ -245,7 +245,7 @@ impl GroupReader {
                 return ALL_NULL;
             }
             let bounds = match chunk.page_statistics(bytes) {
-                Some(statistics) => bounds_of(&statistics, row_count),
+                Some(statistics) => bounds_of(&statistics, row_count, Some(chunk.encoding())),
                 None => ColumnBounds { has_null: true, has_value: true, range: ValueRange::Unknown },
             };
             self.gone.bounds(field.index, times, bounds)

@@ -31,3 +31,31 @@ fn a_row_that_was_rounded_over_a_bound_is_found() {
         assert_eq!((block.times(), block.column_by_name("f").unwrap().f64(0)), (&[1][..], Some(1.01)), "prune {prune}");
     }
 }
+
+/// Where a chunk header names an encoding that keeps every bit, bounds are what they say.
+#[test]
+fn bounds_of_an_exact_encoding_are_exact() {
+    for (encoding, pruned_pages) in [(Encoding::Gorilla, 2), (Encoding::Plain, 2), (Encoding::Chimp, 2), (Encoding::Ts2Diff, 0)] {
+        let mut column = ColumnSchema::field("f", DataType::Double).encoding(encoding);
+        if encoding == Encoding::Ts2Diff {
+            column.set_prop("max_point_number", Some("3".to_owned()));
+        }
+        let schema = TableSchema::builder("t").column(column).build().unwrap();
+        let mut tablet = Tablet::new(&schema);
+        for (time, value) in [(1, 0.25), (2, 0.5), (3, f64::NAN), (4, 0.125), (5, 0.75), (6, 0.5)] {
+            tablet.push_row(time, &[value.into()]).unwrap();
+        }
+        let mut writer = FileWriter::new(Vec::new(), WriterOptions::builder().page_rows_max(2).build().unwrap()).unwrap();
+        writer.add_table(&schema).unwrap();
+        writer.write(&tablet).unwrap();
+        let reader = Arc::new(FileReader::new(writer.finish().unwrap().0, "exact", Limits::default()).unwrap());
+        let request = ScanRequest::new().values(field("f").gt(0.5));
+        let mut scan = TableScan::of_file(reader, "t", &request).unwrap();
+        let mut times = Vec::new();
+        while let Some(block) = scan.next_block().unwrap() {
+            times.extend_from_slice(block.times());
+        }
+        // The first page set; the one that begins with NaN has no bounds.
+        assert_eq!((times, scan.stats().pages_pruned), (vec![5], pruned_pages), "{encoding}");
+    }
+}
