@@ -11,16 +11,11 @@
 
 use tsloom_block::{Block, ReusableBlock};
 use tsloom_io::ReadAt;
-use tsloom_model::{Result, TimeRange, ValuesRef};
+use tsloom_model::{Result, TimeRange};
 
 use crate::TableScan;
-use crate::slices::{Spans, behind, half};
+use crate::slices::{Spans, behind, held_rows_max, is_much_text, part_that_comes_first};
 use crate::window::RowWindow;
-
-/// Cells and bytes of text that are held at once, and how much of that a slice is meant to have.
-const CELLS_MAX: usize = 4 << 20;
-const TEXT_BYTES_MAX: usize = 64 << 20;
-const ROWS_MIN: usize = 1 << 10;
 
 /// Where a scan in time order stands.
 pub(crate) struct ByTime {
@@ -86,8 +81,7 @@ impl ByTime {
 
     /// Holds the rows of the next slice that has some, in order. False at the end.
     fn hold_more<R: ReadAt>(&mut self, scan: &mut TableScan<R>) -> Result<bool> {
-        let column_count = scan.layout().columns.len() + 1;
-        let row_max = (CELLS_MAX / column_count).max(ROWS_MIN);
+        let row_max = held_rows_max(scan.layout().columns.len());
         loop {
             self.start_holding();
             if self.is_streaming {
@@ -109,7 +103,7 @@ impl ByTime {
                 if !self.hold_pass(scan, row_max, false)? {
                     break;
                 }
-                slice = self.smaller(slice);
+                slice = part_that_comes_first(self.held.times(), slice, self.is_backwards);
                 self.start_holding();
             }
             self.left = behind(self.left, slice, self.is_backwards);
@@ -118,15 +112,6 @@ impl ByTime {
                 return Ok(true);
             }
         }
-    }
-
-    /// The part of a slice in which the first half of the rows lies that are held; they are too many.
-    fn smaller(&self, slice: TimeRange) -> TimeRange {
-        let mut times = self.held.times().to_vec();
-        let middle = times.len() / 2;
-        let (_, &mut time, _) = times.select_nth_unstable(middle);
-        let part = if self.is_backwards { TimeRange { start: time, ..slice } } else { TimeRange { end: time, ..slice } };
-        if part == slice { half(slice, self.is_backwards) } else { part }
     }
 
     fn start_holding(&mut self) {
@@ -143,7 +128,7 @@ impl ByTime {
                 return Ok(false);
             }
             append_rows(block, 0, block.row_count(), &mut self.held);
-            if is_one_block || self.held.row_count() > row_max || text_bytes(&self.held) > TEXT_BYTES_MAX {
+            if is_one_block || self.held.row_count() > row_max || is_much_text(&self.held) {
                 return Ok(true);
             }
         }
@@ -177,9 +162,4 @@ pub(crate) fn append_rows(from: &Block, start: usize, count: usize, out: &mut Bl
     for (column, into) in from.columns().iter().zip(columns) {
         assert!(into.extend_from(column, start, count), "both blocks have one layout");
     }
-}
-
-fn text_bytes(block: &Block) -> usize {
-    let bytes = |values: ValuesRef<'_>| if let ValuesRef::Text(text) = values { text.byte_count() } else { 0 };
-    block.columns().iter().map(|column| bytes(column.values().as_values())).sum()
 }

@@ -133,6 +133,11 @@ impl Projection {
         }
     }
 
+    /// Names of all fields, in their order.
+    pub(crate) fn field_names(&self) -> Vec<&str> {
+        self.fields.iter().map(|field| field.name.as_str()).collect()
+    }
+
     /// The fields that a block shows.
     pub(crate) fn visible_fields(&self) -> impl Iterator<Item = &FieldColumn> {
         self.fields.iter().filter(|field| field.column < self.layout.columns.len())

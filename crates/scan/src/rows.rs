@@ -13,16 +13,19 @@
 //! slices, and so do rows at the same times if no column is in two of the runs; of a time that several have, each column gets the
 //! latest value that is not null.
 
+mod descending;
 mod merge;
+mod stage;
 
 use std::ops::Range;
 
-use tsloom_block::{Block, BlockLayout};
+use tsloom_block::Block;
 use tsloom_io::ReadAt;
-use tsloom_memtable::DeviceCursor;
 use tsloom_model::{Result, TimeRange};
 
-use self::merge::{Merge, Owner, Run, Stage};
+use self::descending::Descending;
+use self::merge::{Merge, Owner, Run};
+use self::stage::Stage;
 use crate::devices::DeviceList;
 use crate::group::GroupReader;
 use crate::plan::Group;
@@ -35,17 +38,17 @@ use crate::window::RowWindow;
 struct Part {
     /// Index of the source; a greater one is newer, and so is a greater group of one file.
     source: usize,
-    /// Of a file: the group in its plan. Of a memtable: the cursor.
+    /// Of a file: the group in its plan. Of a memtable: its device.
     index: usize,
     /// The only field that it has; `None` when it has all.
     field: Option<usize>,
     times: TimeRange,
+    row_count: u64,
 }
 
 /// Reads one device after the other and keeps its buffers.
 pub(crate) struct DeviceRows {
     parts: Vec<Part>,
-    cursors: Vec<DeviceCursor>,
     /// The parts of the current cluster; those before are done.
     cluster: Range<usize>,
     /// The runs of the current cluster, oldest first; more than `run_count` are kept for their buffers.
@@ -58,26 +61,10 @@ pub(crate) struct DeviceRows {
     descending: Option<Descending>,
 }
 
-/// Clusters are read in ascending order, one at a time, and given from their last row on.
-struct Descending {
-    /// The clusters that are still to be read; the last comes first.
-    clusters: Vec<Range<usize>>,
-    /// The rows of a cluster, latest first, and how many of them were given or left out.
-    rows: Block,
-    at: usize,
-}
-
-impl Descending {
-    fn new() -> Self {
-        Self { clusters: Vec::new(), rows: no_columns(), at: 0 }
-    }
-}
-
 impl DeviceRows {
     pub(crate) fn new(is_descending: bool) -> Self {
         Self {
             parts: Vec::new(),
-            cursors: Vec::new(),
             cluster: 0..0,
             runs: Vec::new(),
             run_count: 0,
@@ -108,7 +95,6 @@ impl DeviceRows {
         window: &RowWindow,
     ) -> Result<()> {
         self.parts.clear();
-        self.cursors.clear();
         self.cluster = 0..0;
         self.run_count = 0;
         for entry in devices.entries(device) {
@@ -118,18 +104,23 @@ impl DeviceRows {
                     file.deletions.turn_to(&devices.segments(entry), &projection.fields, window.times());
                     let groups = file.next_device(&projection.fields)?;
                     let metas = file.plan.groups()[groups.clone()].iter();
-                    let part = |(index, meta): (usize, &Group)| Part { source, index, field: meta.field, times: meta.times };
+                    let part = |(index, meta): (usize, &Group)| Part {
+                        source,
+                        index,
+                        field: meta.field,
+                        times: meta.times,
+                        row_count: meta.row_count,
+                    };
                     self.parts.extend(groups.zip(metas).map(part));
                 }
                 OpenSource::Memtable(memtable) => {
                     memtable.deletions.turn_to(&devices.segments(entry), &projection.fields, window.times());
                     memtable.deletions.of_group(TimeRange::ALL, 0, None, &mut memtable.gone);
-                    let device = &memtable.devices[entry.node.start as usize];
+                    let index = entry.node.start as usize;
+                    let device = &memtable.devices[index];
                     let times = device.time_range();
                     if window.times().overlaps(times) {
-                        let names: Vec<&str> = projection.fields.iter().map(|field| field.name.as_str()).collect();
-                        self.parts.push(Part { source, index: self.cursors.len(), field: None, times });
-                        self.cursors.push(device.cursor(&names, window.times()));
+                        self.parts.push(Part { source, index, field: None, times, row_count: device.row_count() as u64 });
                     }
                 }
             }
@@ -138,14 +129,7 @@ impl DeviceRows {
             self.parts.sort_by_key(|part| part.times.start);
         }
         if let Some(descending) = &mut self.descending {
-            descending.clusters.clear();
-            descending.rows.clear();
-            descending.at = 0;
-            let mut start = 0;
-            while let Some(cluster) = cluster_from(&self.parts, start) {
-                start = cluster.end;
-                descending.clusters.push(cluster);
-            }
+            descending.turn_to(&self.parts);
         }
         Ok(())
     }
@@ -167,45 +151,12 @@ impl DeviceRows {
         loop {
             if self.run_count == 0 {
                 let Some(cluster) = cluster_from(&self.parts, self.cluster.end) else { return Ok(Step::End) };
-                self.take_up(cluster, sources);
+                self.take_up(cluster, sources, projection, window.times());
             }
             let step = self.next_of_cluster(sources, projection, window, out, room)?;
             if step != Step::End {
                 return Ok(step);
             }
-        }
-    }
-
-    fn next_descending<R: ReadAt>(
-        &mut self,
-        descending: &mut Descending,
-        sources: &mut [OpenSource<R>],
-        projection: &Projection,
-        window: &mut RowWindow,
-        out: &mut Block,
-        room: usize,
-    ) -> Result<Step> {
-        loop {
-            let left = descending.rows.row_count() - descending.at;
-            if left > 0 {
-                let (skipped, given) = window.take_rows_into(left, room);
-                give(&descending.rows, descending.at + skipped, given, projection, out);
-                descending.at += skipped + given;
-                if given > 0 {
-                    return Ok(Step::Rows);
-                }
-            }
-            if window.is_done() {
-                return Ok(Step::End);
-            }
-            let Some(cluster) = descending.clusters.pop() else { return Ok(Step::End) };
-            self.take_up(cluster, sources);
-            empty(&mut descending.rows, projection.work_layout());
-            descending.at = 0;
-            // Rows are counted in the order in which they are given.
-            let mut all = window.of_times();
-            while self.next_of_cluster(sources, projection, &mut all, &mut descending.rows, usize::MAX)? != Step::End {}
-            descending.rows.reverse();
         }
     }
 
@@ -220,7 +171,6 @@ impl DeviceRows {
     ) -> Result<Step> {
         let mut merge = Merge {
             parts: &self.parts,
-            cursors: &mut self.cursors,
             runs: &mut self.runs[..self.run_count],
             sources,
             projection,
@@ -234,8 +184,14 @@ impl DeviceRows {
         Ok(step)
     }
 
-    /// Makes runs of the parts of a cluster.
-    fn take_up<R: ReadAt>(&mut self, cluster: Range<usize>, sources: &mut [OpenSource<R>]) {
+    /// Makes runs of the parts of a cluster, for the rows in a range of times.
+    fn take_up<R: ReadAt>(
+        &mut self,
+        cluster: Range<usize>,
+        sources: &mut [OpenSource<R>],
+        projection: &Projection,
+        times: TimeRange,
+    ) {
         let Range { start, end } = cluster;
         self.cluster = cluster;
         self.run_count = 0;
@@ -250,6 +206,11 @@ impl DeviceRows {
                 self.runs[self.run_count - 1].parts.end = at + 1;
             } else {
                 self.add_run(at);
+                let run = &mut self.runs[self.run_count - 1];
+                run.cursor = match &sources[part.source] {
+                    OpenSource::File(_) => None,
+                    OpenSource::Memtable(memtable) => Some(memtable.devices[part.index].cursor(&projection.field_names(), times)),
+                };
             }
         }
         if self.run_count > 1 {
@@ -265,13 +226,13 @@ impl DeviceRows {
         let Part { source, field, .. } = self.parts[at];
         let groups = GroupRun { reader: 0, state: GroupState::Closed };
         if self.run_count == self.runs.len() {
-            let stage = Stage { block: no_columns(), field: None };
-            self.runs.push(Run { parts: 0..0, source, field, groups, stage, stage_at: 0, is_ended: false });
+            let stage = Stage::new();
+            self.runs.push(Run { parts: 0..0, source, field, groups, cursor: None, stage, is_ended: false });
         }
         let run = &mut self.runs[self.run_count];
         (run.parts, run.source, run.field, run.groups) = (at..at + 1, source, field, groups);
-        run.stage.block.clear();
-        (run.stage_at, run.is_ended) = (0, false);
+        run.stage.clear();
+        run.is_ended = false;
         self.run_count += 1;
     }
 
@@ -301,28 +262,4 @@ fn cluster_from(parts: &[Part], start: usize) -> Option<Range<usize>> {
         end += 1;
     }
     Some(start..end)
-}
-
-/// A block that has no columns until it is needed.
-fn no_columns() -> Block {
-    Block::new(&BlockLayout { row_budget: 0, columns: Vec::new() })
-}
-
-/// Empties a block of rows between sources and the lent block.
-fn empty(stage: &mut Block, layout: &BlockLayout) {
-    if stage.columns().len() != layout.columns.len() {
-        *stage = Block::new(&BlockLayout { row_budget: 0, columns: layout.columns.clone() });
-    }
-    stage.clear();
-}
-
-/// Appends times and fields of `count` rows of a stage, from row `start` on.
-fn give(stage: &Block, start: usize, count: usize, projection: &Projection, out: &mut Block) {
-    out.reserve(count);
-    let (times, columns) = out.parts_mut();
-    times.extend_from_slice(&stage.times()[start..start + count]);
-    for field in &projection.fields {
-        let from = stage.column(field.column);
-        assert!(columns[field.column].extend_from(from, start, count), "the stage has the types of the block");
-    }
 }

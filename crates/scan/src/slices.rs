@@ -1,7 +1,13 @@
 //! Slices of time that hold about as many rows as are wanted: what a scan in time order gathers at once, and what a worker of a
 //! parallel scan is given of a long device.
 
-use tsloom_model::TimeRange;
+use tsloom_block::Block;
+use tsloom_model::{TimeRange, ValuesRef};
+
+/// Cells, times among them, and bytes of text that are held at once. However many columns there are, some rows are.
+const HELD_CELLS_MAX: usize = 4 << 20;
+const HELD_TEXT_BYTES_MAX: usize = 64 << 20;
+const HELD_ROWS_MIN: usize = 1 << 10;
 
 /// Spans that are kept apart. With more of them neighbours are taken together: they only serve to guess.
 const SPAN_COUNT_MAX: usize = 64 << 10;
@@ -33,6 +39,11 @@ impl Spans {
             self.0 = self.0.chunks(2).map(join).collect();
         }
         self.0.push(Span { times, row_count });
+    }
+
+    /// Forgets them all.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
     }
 
     pub(crate) fn row_count(&self) -> u64 {
@@ -95,6 +106,27 @@ pub(crate) fn behind(left: TimeRange, slice: TimeRange, is_backwards: bool) -> T
         slice.end.checked_add(1).map(|start| TimeRange { start, ..left })
     };
     rest.filter(|rest| !rest.is_empty()).unwrap_or(TimeRange::EMPTY)
+}
+
+/// How many rows of so many columns are held at once.
+pub(crate) fn held_rows_max(column_count: usize) -> usize {
+    (HELD_CELLS_MAX / (column_count + 1)).max(HELD_ROWS_MIN)
+}
+
+/// True when a block has more text than is held at once.
+pub(crate) fn is_much_text(block: &Block) -> bool {
+    let bytes = |values: ValuesRef<'_>| if let ValuesRef::Text(text) = values { text.byte_count() } else { 0 };
+    block.columns().iter().map(|column| bytes(column.values().as_values())).sum::<usize>() > HELD_TEXT_BYTES_MAX
+}
+
+/// The part of a slice in which the half of these times lies that comes first. They are of its first rows; there are more than can be
+/// held.
+pub(crate) fn part_that_comes_first(times: &[i64], slice: TimeRange, is_backwards: bool) -> TimeRange {
+    let mut times = times.to_vec();
+    let middle = times.len() / 2;
+    let (_, &mut time, _) = times.select_nth_unstable(middle);
+    let part = if is_backwards { TimeRange { start: time, ..slice } } else { TimeRange { end: time, ..slice } };
+    if part == slice { half(slice, is_backwards) } else { part }
 }
 
 /// The half of a slice that comes first.

@@ -10,6 +10,7 @@ use tsloom_alloc_probe::{Probe, measure};
 use tsloom_file::{FileReader, VerifyOptions, verify};
 use tsloom_model::{ErrorKind, Limits, Result};
 use tsloom_scan::{DeviceScan, ScanRequest, TableScan};
+use tsloom_testkit::Random;
 
 #[global_allocator]
 static PROBE: Probe = Probe::new();
@@ -52,35 +53,24 @@ fn read_all(bytes: Vec<u8>) -> Result<u64> {
     first_error.map_or(Ok(row_count), Err)
 }
 
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % bound
-    }
-}
-
-fn mutate(good: &[u8], dice: &mut Dice) -> Vec<u8> {
+fn mutate(good: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = good.to_vec();
-    for _ in 0..1 + dice.below(3) {
+    for _ in 0..1 + random.below(3) {
         // Half of it hits the metadata.
-        let from = if dice.below(2) == 0 { bytes.len() / 2 } else { 0 };
-        let at = from + dice.below(bytes.len() - from);
-        match dice.below(6) {
-            0 => bytes[at] ^= 1 << dice.below(8),
-            1 => bytes[at] = [0, 1, 0x7f, 0x80, 0xff][dice.below(5)],
-            2 => bytes[at] = dice.below(256) as u8,
+        let from = if random.below(2) == 0 { bytes.len() / 2 } else { 0 };
+        let at = from + random.below(bytes.len() - from);
+        match random.below(6) {
+            0 => bytes[at] ^= 1 << random.below(8),
+            1 => bytes[at] = [0, 1, 0x7f, 0x80, 0xff][random.below(5)],
+            2 => bytes[at] = random.below(256) as u8,
             3 => bytes.truncate(at.max(1)),
             4 => {
-                let end = (at + 1 + dice.below(8)).min(bytes.len());
-                bytes[at..end].fill(if dice.below(2) == 0 { 0xff } else { 0 });
+                let end = (at + 1 + random.below(8)).min(bytes.len());
+                bytes[at..end].fill(if random.below(2) == 0 { 0xff } else { 0 });
             }
             _ => {
-                let source = dice.below(bytes.len());
-                let count = (1 + dice.below(16)).min(bytes.len() - at.max(source));
+                let source = random.below(bytes.len());
+                let count = (1 + random.below(16)).min(bytes.len() - at.max(source));
                 bytes.copy_within(source..source + count, at);
             }
         }
@@ -107,13 +97,13 @@ fn files() -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn ten_thousand_mutations_stay_within_memory_and_time() {
-    let mut dice = Dice(if std::env::var_os(LIMITED).is_some() { 0x5eed_1001 } else { 0x5eed_1000 });
+    let mut random = Random::new(if std::env::var_os(LIMITED).is_some() { 0x5eed_1001 } else { 0x5eed_1000 });
     let files = files();
     let (mut refused, mut peak) = (0, 0);
     for round in 0..MUTATION_COUNT {
         let (name, good) = &files[round % files.len()];
         // The first round takes the files as they are: those that stop other readers, among them.
-        let bytes = if round < files.len() { good.clone() } else { mutate(good, &mut dice) };
+        let bytes = if round < files.len() { good.clone() } else { mutate(good, &mut random) };
         let size = bytes.len() as u64;
         let start = Instant::now();
         let (outcome, counts) = measure(|| read_all(bytes));

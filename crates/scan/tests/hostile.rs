@@ -8,6 +8,7 @@ use support::{fixture, fixture_names, open_bytes, scan_all};
 use tsloom_file::{FileWriter, WriterOptions};
 use tsloom_model::{DataType, DeviceId, ErrorKind, Result, TableSchema};
 use tsloom_scan::{ScanRequest, TableScan};
+use tsloom_testkit::Random;
 
 /// No file here is larger than 10 KB, so whatever takes longer than this follows a length that nobody checked.
 const TIME_MAX: Duration = Duration::from_secs(5);
@@ -40,32 +41,21 @@ fn check(bytes: Vec<u8>, name: &str, what: &str) -> bool {
     }
 }
 
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % bound
-    }
-}
-
 fn check_mutations(name: &str, seed: u64) {
     let good = std::fs::read(fixture(&format!("{name}.tsfile"))).expect("the fixture is there");
     assert!(check(good.clone(), name, "as it is"));
-    let mut dice = Dice(seed);
+    let mut random = Random::new(seed);
     let mut outcomes = [0, 0];
     for round in 0..1_000 {
         let mut bytes = good.clone();
-        let at = dice.below(bytes.len());
-        let what = match dice.below(5) {
+        let at = random.below(bytes.len());
+        let what = match random.below(5) {
             0 => {
-                bytes[at] ^= 1 << dice.below(8);
+                bytes[at] ^= 1 << random.below(8);
                 format!("round {round}: a bit of byte {at} flipped")
             }
             1 => {
-                bytes[at] = [0, 1, 0x7f, 0x80, 0xff][dice.below(5)];
+                bytes[at] = [0, 1, 0x7f, 0x80, 0xff][random.below(5)];
                 format!("round {round}: byte {at} set to {}", bytes[at])
             }
             2 => {
@@ -73,13 +63,13 @@ fn check_mutations(name: &str, seed: u64) {
                 format!("round {round}: cut to {at} bytes")
             }
             3 => {
-                let end = (at + 1 + dice.below(8)).min(bytes.len());
+                let end = (at + 1 + random.below(8)).min(bytes.len());
                 bytes[at..end].fill(0xff);
                 format!("round {round}: bytes {at} to {end} set")
             }
             _ => {
-                let from = dice.below(bytes.len());
-                let count = (1 + dice.below(16)).min(bytes.len() - at.max(from));
+                let from = random.below(bytes.len());
+                let count = (1 + random.below(16)).min(bytes.len() - at.max(from));
                 bytes.copy_within(from..from + count, at);
                 format!("round {round}: {count} bytes of {from} copied to {at}")
             }

@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-use tsloom_block::{Block, Column};
+use tsloom_block::Block;
 use tsloom_io::ReadAt;
 use tsloom_memtable::DeviceCursor;
 use tsloom_model::Result;
 
 use super::Part;
-use crate::projection::{Asked, FieldColumn, Projection};
+use super::stage::Stage;
+use crate::projection::{Asked, Projection};
 use crate::sources::{GroupRun, OpenSource, Step, step_memtable};
 use crate::window::RowWindow;
 
@@ -20,17 +21,11 @@ pub(super) struct Run {
     /// The only field that it has; `None` when it has all.
     pub(super) field: Option<usize>,
     pub(super) groups: GroupRun,
-    /// Rows of this run that were read and not given yet; the index of the next is `stage_at`.
+    /// Of a memtable.
+    pub(super) cursor: Option<DeviceCursor>,
+    /// Rows of this run that were read and not given yet.
     pub(super) stage: Stage,
-    pub(super) stage_at: usize,
     pub(super) is_ended: bool,
-}
-
-/// A block for the fields that a run has. It has no columns until a run needs it for the first time.
-pub(super) struct Stage {
-    pub(super) block: Block,
-    /// The field that its only column is of; `None` for all fields.
-    pub(super) field: Option<usize>,
 }
 
 /// Which of several runs has a field.
@@ -44,7 +39,6 @@ pub(super) enum Owner {
 /// The runs of one cluster and everything that reading them takes.
 pub(super) struct Merge<'a, R: ReadAt> {
     pub(super) parts: &'a [Part],
-    pub(super) cursors: &'a mut [DeviceCursor],
     pub(super) runs: &'a mut [Run],
     pub(super) sources: &'a mut [OpenSource<R>],
     pub(super) projection: &'a Projection,
@@ -57,7 +51,7 @@ impl<R: ReadAt> Merge<'_, R> {
     fn step(&mut self, run: usize, window: &mut RowWindow, out: Option<&mut Block>, room: usize) -> Result<Step> {
         // What one run of several has may be overridden by another before the condition is asked.
         let test = self.projection.test.as_ref().filter(|_| self.runs.len() == 1);
-        let Run { parts: left, source, field, groups, stage, .. } = &mut self.runs[run];
+        let Run { parts: left, source, field, groups, cursor, stage, .. } = &mut self.runs[run];
         let (fields, out) = match out {
             Some(out) => (&self.projection.fields[..], out),
             None => (self.projection.stage_fields(*field), &mut stage.block),
@@ -69,7 +63,7 @@ impl<R: ReadAt> Merge<'_, R> {
                     .map_err(|error| file.file.reader.blame(error))
             }
             OpenSource::Memtable(memtable) => {
-                let cursor = &mut self.cursors[self.parts[left.start].index];
+                let cursor = cursor.as_mut().expect("a run of a memtable has one");
                 step_memtable(cursor, window, &memtable.gone, fields, out, room)
             }
         }
@@ -77,7 +71,7 @@ impl<R: ReadAt> Merge<'_, R> {
 
     /// The only run of a cluster, without a detour; page sets that are larger than a whole block go through the stage.
     pub(super) fn stream(&mut self, window: &mut RowWindow, out: &mut Block, room: usize) -> Result<Step> {
-        if self.runs[0].stage_left() == 0 {
+        if self.runs[0].stage.left() == 0 {
             let step = self.step(0, window, Some(out), room)?;
             if step != Step::Full || !out.is_empty() {
                 return Ok(step);
@@ -88,8 +82,8 @@ impl<R: ReadAt> Merge<'_, R> {
         if room == 0 {
             return Ok(Step::Full);
         }
-        let count = self.runs[0].stage_left().min(room);
-        self.runs[0].give(count, self.projection, out);
+        let count = self.runs[0].stage.left().min(room);
+        self.runs[0].stage.give(count, self.projection, out);
         Ok(Step::Rows)
     }
 
@@ -100,20 +94,20 @@ impl<R: ReadAt> Merge<'_, R> {
             for run in 0..self.runs.len() {
                 self.refill(run, window)?;
             }
-            let Some(time) = self.runs.iter().filter_map(Run::head).min() else { break };
+            let Some(time) = self.runs.iter().filter_map(|run| run.stage.head()).min() else { break };
             if left == 0 {
                 return Ok(if room > 0 { Step::Rows } else { Step::Full });
             }
             self.same_time.clear();
-            self.same_time.extend((0..self.runs.len()).filter(|run| self.runs[*run].head() == Some(time)));
-            let others = self.runs.iter().filter(|run| run.head() != Some(time));
-            let next_time = others.filter_map(Run::head).min();
+            self.same_time.extend((0..self.runs.len()).filter(|run| self.runs[*run].stage.head() == Some(time)));
+            let others = self.runs.iter().filter(|run| run.stage.head() != Some(time));
+            let next_time = others.filter_map(|run| run.stage.head()).min();
             left -= if let [alone] = self.same_time[..] {
                 let run = &mut self.runs[alone];
                 // No more than there is room for once the offset has taken its share.
                 let (skipped, given) = window.take_rows_into(run.count_before(next_time), left);
-                run.stage_at += skipped;
-                run.give(given, self.projection, out);
+                run.stage.skip(skipped);
+                run.stage.give(given, self.projection, out);
                 given
             } else if self.fields_are_apart() {
                 let (skipped, given) = window.take_rows_into(self.count_same(next_time), left);
@@ -124,7 +118,7 @@ impl<R: ReadAt> Merge<'_, R> {
                 if given == 1 {
                     self.give_merged(time, out);
                 }
-                self.same_time.iter().for_each(|run| self.runs[*run].stage_at += 1);
+                self.same_time.iter().for_each(|run| self.runs[*run].stage.skip(1));
                 given
             };
         }
@@ -149,9 +143,9 @@ impl<R: ReadAt> Merge<'_, R> {
     fn count_same(&self, next_time: Option<i64>) -> usize {
         let (first, others) = self.same_time.split_first().expect("a run has the least time");
         let first = &self.runs[*first];
-        let times = &first.stage_times()[..first.count_before(next_time)];
+        let times = &first.stage.times()[..first.count_before(next_time)];
         others.iter().fold(times.len(), |count, run| {
-            let theirs = self.runs[*run].stage_times();
+            let theirs = self.runs[*run].stage.times();
             let count = count.min(theirs.len());
             if times[..count] == theirs[..count] {
                 return count;
@@ -162,28 +156,26 @@ impl<R: ReadAt> Merge<'_, R> {
 
     /// Leaves out rows of the runs that have the least time, then moves rows on, each run its fields.
     fn give_side_by_side(&mut self, skipped: usize, given: usize, out: &mut Block) {
-        self.same_time.iter().for_each(|run| self.runs[*run].stage_at += skipped);
+        self.same_time.iter().for_each(|run| self.runs[*run].stage.skip(skipped));
         let (times, columns) = out.parts_mut();
-        times.extend_from_slice(&self.runs[self.same_time[0]].stage_times()[..given]);
+        times.extend_from_slice(&self.runs[self.same_time[0]].stage.times()[..given]);
         for field in &self.projection.fields {
             let into = &mut columns[field.column];
             match self.owners[field.index] {
                 Owner::One(run) => {
-                    let run = &self.runs[run];
-                    assert!(
-                        into.extend_from(run.stage.block.column(0), run.stage_at, given),
-                        "the stage has the type of the field"
-                    );
+                    let stage = &self.runs[run].stage;
+                    let from = stage.column_of(field).expect("the run has the field");
+                    assert!(into.extend_from(from, stage.at(), given), "the stage has the type of the field");
                 }
                 Owner::None | Owner::Several => into.push_nulls(given),
             }
         }
-        self.same_time.iter().for_each(|run| self.runs[*run].stage_at += given);
+        self.same_time.iter().for_each(|run| self.runs[*run].stage.skip(given));
     }
 
     /// Reads on when the stage of a run is used up.
     fn refill(&mut self, run: usize, window: &RowWindow) -> Result<()> {
-        while self.runs[run].stage_left() == 0 && !self.runs[run].is_ended {
+        while self.runs[run].stage.left() == 0 && !self.runs[run].is_ended {
             self.runs[run].empty_stage(self.projection);
             // Rows are counted after they are merged.
             let room = if matches!(self.sources[self.runs[run].source], OpenSource::Memtable(_)) { 4096 } else { usize::MAX };
@@ -200,9 +192,9 @@ impl<R: ReadAt> Merge<'_, R> {
         for field in &self.projection.fields {
             let into = &mut columns[field.column];
             let newest = self.same_time.iter().rev().find_map(|run| {
-                let run = &self.runs[*run];
-                let column = run.column_of(field)?;
-                (!column.is_null(run.stage_at)).then(|| column.value(run.stage_at))
+                let stage = &self.runs[*run].stage;
+                let column = stage.column_of(field)?;
+                (!column.is_null(stage.at())).then(|| column.value(stage.at()))
             });
             assert!(into.push(newest.unwrap_or_default()), "the stage has the types of the block");
         }
@@ -210,53 +202,13 @@ impl<R: ReadAt> Merge<'_, R> {
 }
 
 impl Run {
-    fn stage_times(&self) -> &[i64] {
-        &self.stage.block.times()[self.stage_at..]
-    }
-
-    fn stage_left(&self) -> usize {
-        self.stage_times().len()
-    }
-
-    /// The next time.
-    fn head(&self) -> Option<i64> {
-        self.stage_times().first().copied()
-    }
-
     /// How many of the next rows come before `time`.
     fn count_before(&self, time: Option<i64>) -> usize {
-        let times = self.stage_times();
+        let times = self.stage.times();
         time.map_or(times.len(), |limit| times.partition_point(|time| *time < limit))
     }
 
     fn empty_stage(&mut self, projection: &Projection) {
-        let has_columns = !self.stage.block.columns().is_empty();
-        if !has_columns || self.stage.field != self.field {
-            self.stage = Stage { block: Block::new(&projection.stage_layout(self.field)), field: self.field };
-        }
-        self.stage.block.clear();
-        self.stage_at = 0;
-    }
-
-    /// The column of a field, if the run has it.
-    fn column_of(&self, field: &FieldColumn) -> Option<&Column> {
-        match self.field {
-            None => Some(self.stage.block.column(field.column)),
-            Some(only) => (only == field.index).then(|| self.stage.block.column(0)),
-        }
-    }
-
-    /// Moves the next `count` rows of the stage to `out`.
-    fn give(&mut self, count: usize, projection: &Projection, out: &mut Block) {
-        let (times, columns) = out.parts_mut();
-        times.extend_from_slice(&self.stage_times()[..count]);
-        for field in &projection.fields {
-            let into = &mut columns[field.column];
-            match self.column_of(field) {
-                Some(from) => assert!(into.extend_from(from, self.stage_at, count), "the stage has the types of the block"),
-                None => into.push_nulls(count),
-            }
-        }
-        self.stage_at += count;
+        self.stage.empty(projection, self.field);
     }
 }
