@@ -82,7 +82,7 @@ impl Chunk {
     }
 
     /// The pages of a chunk with such a header, whose bytes, to its end or further, these are.
-    #[inline]
+    #[inline(always)]
     fn pages_like_before<'a>(&self, range: ByteRange, kind: ChunkKind, bytes: &'a [u8]) -> Option<WireReader<'a>> {
         let (_, frame) = self.frame.as_ref().filter(|frame| frame.0 == kind)?;
         let mut wire = WireReader::with_base(bytes, range.start as usize);
@@ -91,7 +91,7 @@ impl Chunk {
     }
 
     /// The only page of such a chunk, without opening it. `None` for any other chunk, and for a page in which all is null.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn only_page<'a>(&self, range: ByteRange, kind: ChunkKind, pieces: &'a Pieces) -> Option<PageBody<'a>> {
         let mut wire = self.pages_like_before(range, kind, pieces.get(range)?).filter(|_| self.one_page)?;
         let (uncompressed_size, size) = (wire.uvar().ok()?, wire.uvar().ok()?);
@@ -108,7 +108,7 @@ impl Chunk {
     }
 
     /// [`only_page`](Self::only_page) of a value chunk.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn only_value_page<'a>(&self, range: ByteRange, pieces: &'a Pieces) -> Option<ValuePage<'a>> {
         let body = self.only_page(range, ChunkKind::Value, pieces)?;
         Some(ValuePage { body, data_type: self.series_type.data_type()? })
