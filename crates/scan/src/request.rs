@@ -69,8 +69,8 @@ pub enum Order {
     /// By device, then time.
     #[default]
     Ascending,
-    /// The reverse: the last device first, and of each device the latest time. Rows of chunk groups whose times overlap are
-    /// held in memory together, of others one group at a time.
+    /// The reverse: the last device first, and of each device the latest time. Memory is bounded: files are read forward, so rows are
+    /// held a slice of time at a time, and a page that reaches into several slices is read for each.
     Descending,
     /// By time, then device. Memory is bounded: rows are gathered a slice of time at a time, and a page that reaches into several
     /// slices is read for each. Blocks have rows of several devices, whatever [`ScanRequest::devices_apart`] says.
