@@ -20,15 +20,14 @@ use crate::projection::FieldColumn;
 use crate::reads::{ByteRange, FileIo, Pieces};
 use crate::window::RowWindow;
 
-/// Bytes of neighbouring groups that are read at once. One group alone may have more. What was read is still in the cache of the
-/// core when it is decoded.
-const UNIT_SIZE_MAX: u64 = 256 << 10;
 /// A group of which only some rows are wanted is read page by page when it has more bytes than this.
 const SPARSE_SIZE_MIN: u64 = 64 << 10;
 
 /// Reads chunk groups, one after the other, and keeps its buffers.
 pub(crate) struct GroupReader {
     pieces: Pieces,
+    /// Bytes of neighbouring groups that are read at once. One group alone may have more.
+    unit_size_max: u64,
     /// The groups that are loaded, and the batch of the plan that they belong to.
     unit: (usize, Range<usize>),
     pages: PageReader,
@@ -52,9 +51,10 @@ pub(crate) struct GroupReader {
 }
 
 impl GroupReader {
-    pub(crate) fn new(options: &ReadOptions) -> Self {
+    pub(crate) fn new(options: &ReadOptions, unit_size_max: u64) -> Self {
         Self {
             pieces: Pieces::default(),
+            unit_size_max,
             unit: (0, 0..0),
             pages: PageReader::with_rlbe_floats(options.limits, options.rlbe_floats),
             time: Chunk::default(),
@@ -138,7 +138,7 @@ impl GroupReader {
         self.unit = (plan.batch(), 0..0);
         let (mut size, mut row_count) = (0_u64, 0_u64);
         let fits = |next: &&Group| {
-            let is_wanted = row_count == 0 || (row_count < rows_ahead && size + next.size <= UNIT_SIZE_MAX);
+            let is_wanted = row_count == 0 || (row_count < rows_ahead && size + next.size <= self.unit_size_max);
             size += next.size;
             row_count = row_count.saturating_add(next.row_count);
             is_wanted

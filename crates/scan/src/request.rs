@@ -116,6 +116,10 @@ pub struct ScanRequest {
     pub order: Order,
     /// At most so many rows in a block.
     pub row_budget: usize,
+    /// Bytes of the chunks of this device and those after it that are read at once, so that the next ones are there when they are
+    /// asked for: 256 KiB as a rule, which stay in the fast cache of the core. More pays where a read has latency; 2 MiB is the most
+    /// that one read has, and one chunk group alone may have more.
+    pub read_ahead_bytes: u64,
     /// A block ends where a device ends. Off, small devices share one.
     pub devices_apart: bool,
     /// Leave out so many rows of the answer first.
@@ -136,6 +140,7 @@ impl Default for ScanRequest {
             prune: true,
             order: Order::Ascending,
             row_budget: 10_000,
+            read_ahead_bytes: 256 << 10,
             devices_apart: false,
             offset: 0,
             limit: None,
@@ -209,6 +214,13 @@ impl ScanRequest {
     #[must_use]
     pub fn row_budget(mut self, row_count: usize) -> Self {
         self.row_budget = row_count;
+        self
+    }
+
+    /// How many bytes of chunks are read at once, those of the next devices among them.
+    #[must_use]
+    pub fn read_ahead_bytes(mut self, size: u64) -> Self {
+        self.read_ahead_bytes = size;
         self
     }
 

@@ -246,7 +246,7 @@ impl DeviceRows {
             run.groups.reader = in_use;
             if let OpenSource::File(file) = &mut sources[run.source] {
                 while file.readers.len() <= in_use {
-                    file.readers.push(GroupReader::new(file.file.reader.options()));
+                    file.readers.push(GroupReader::new(file.file.reader.options(), file.read_ahead_bytes));
                 }
             }
         }

@@ -116,7 +116,7 @@ impl<R: ReadAt> TableScan<R> {
             let deletions = SourceDeletions::new(deletions);
             opened.push(match rows {
                 SourceRows::File(reader) => {
-                    let mut source = FileSource::new(reader, deletions);
+                    let mut source = FileSource::new(reader, deletions, request.read_ahead_bytes);
                     let file = &mut source.file;
                     if !window.is_done() {
                         list_file(&mut devices, index, file, Some(schema.name()), filter.as_ref())

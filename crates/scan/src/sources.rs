@@ -43,6 +43,8 @@ pub(crate) struct FileSource<R: ReadAt> {
     pub(crate) visited: usize,
     /// Groups whose statistics ruled them out.
     pub(crate) groups_pruned: u64,
+    /// Of one reader.
+    pub(crate) read_ahead_bytes: u64,
     /// The first streams and reads ahead; the others are for groups that must be merged.
     pub(crate) readers: Vec<GroupReader>,
 }
@@ -81,7 +83,9 @@ impl<R: ReadAt> OpenSource<R> {
     /// The same source for another scan of the same devices.
     pub(crate) fn fork(&self) -> Self {
         match self {
-            Self::File(file) => Self::File(Box::new(FileSource::new(Arc::clone(&file.file.reader), file.deletions.fork()))),
+            Self::File(file) => {
+                Self::File(Box::new(FileSource::new(Arc::clone(&file.file.reader), file.deletions.fork(), file.read_ahead_bytes)))
+            }
             Self::Memtable(memtable) => {
                 let (devices, deletions) = (memtable.devices.clone(), memtable.deletions.fork());
                 Self::Memtable(MemtableSource { devices, deletions, gone: Gone::default() })
@@ -91,10 +95,10 @@ impl<R: ReadAt> OpenSource<R> {
 }
 
 impl<R: ReadAt> FileSource<R> {
-    pub(crate) fn new(reader: Arc<FileReader<R>>, deletions: SourceDeletions) -> Self {
-        let readers = vec![GroupReader::new(reader.options())];
+    pub(crate) fn new(reader: Arc<FileReader<R>>, deletions: SourceDeletions, read_ahead_bytes: u64) -> Self {
+        let readers = vec![GroupReader::new(reader.options(), read_ahead_bytes)];
         let (file, plan) = (FileIo::new(reader), FilePlan::new());
-        Self { file, plan, deletions, visited: 0, groups_pruned: 0, readers }
+        Self { file, plan, deletions, visited: 0, groups_pruned: 0, read_ahead_bytes, readers }
     }
 
     /// The groups of the next device of the plan.

@@ -202,3 +202,13 @@ fn tens_of_thousands_of_devices_are_listed_in_one_pass() {
     assert_eq!((stats.rows, stats.devices), (0, 0));
     assert!(stats.reads <= 10 && stats.bytes_read * 2 < file.metadata_size(), "only the index of devices: {stats:?}");
 }
+
+#[test]
+fn chunks_of_the_next_devices_are_read_along() {
+    let file = file(300, 3, 100, noise);
+    let [each, usual, far] = [0, 256 << 10, 2 << 20].map(|size| scan(&file, &ScanRequest::new().read_ahead_bytes(size)));
+    assert_eq!((each.0, usual.0), (far.0, far.0));
+    assert!(each.1.reads >= 300, "one for each device: {:?}", each.1);
+    let body_reads = file.reader.body_end() / (256 << 10) + 1;
+    assert!(usual.1.reads <= body_reads + 4 && far.1.reads < usual.1.reads, "{:?} {:?}", usual.1, far.1);
+}
