@@ -10,7 +10,8 @@ use std::sync::Arc;
 use support::{Cell, Row, TreeDevice, fixture_names, open, rows_of, tree_cpp, tree_java};
 use tsloom_file::FileReader;
 use tsloom_model::{DeviceId, ErrorKind, RowPolicy, TimeRange, field};
-use tsloom_scan::{DeviceScan, ScanRequest};
+use tsloom_scan::{DeviceScan, Order, ScanRequest};
+use tsloom_testkit::Random;
 
 /// Files whose bytes do not hold the rows that the fixture's own reader gives: see the READMEs of the fixtures.
 const READ_OTHERWISE: &[&str] =
@@ -179,4 +180,60 @@ fn of_two_files_the_later_wins() {
         row_count += rows.len();
     }
     assert_eq!(row_count, devices.iter().map(|device| device.rows.len()).sum::<usize>());
+}
+
+/// Time range, order, row policy, offset, limit, row budget and read-ahead in any combination, over every file of the tree model.
+#[test]
+fn any_request_gives_what_a_naive_reader_gives() {
+    let mut files = Vec::new();
+    for path in
+        ["java", "cpp"].iter().flat_map(|folder| fixture_names(folder).into_iter().map(move |name| format!("{folder}/{name}")))
+    {
+        let file = open(&path).unwrap();
+        if file.tables().next().is_some() || READ_OTHERWISE.contains(&path.as_str()) {
+            continue;
+        }
+        let devices = if path.starts_with("java") { tree_java(&path) } else { tree_cpp(&path) };
+        files.push((path, file, devices));
+    }
+    assert!(files.len() > 5);
+    for seed in 0..1_000 {
+        let mut random = Random::new(seed);
+        let (path, file, devices) = random.pick(&files);
+        let times: Vec<i64> = devices.iter().flat_map(|device| device.rows.iter().map(|row| row.time)).collect();
+        let mut request =
+            ScanRequest::new().row_budget(*random.pick(&[1, 7, 64, 10_000])).read_ahead_bytes(*random.pick(&[0, 1 << 18]));
+        if random.one_in(2) && !times.is_empty() {
+            let (one, other) = (*random.pick(&times), *random.pick(&times));
+            request = request.time(one.min(other)..=one.max(other));
+        }
+        request = request.row_policy(*random.pick(&[RowPolicy::KeepAllNull, RowPolicy::DropAllNull]));
+        request =
+            request.order(*random.pick(&[Order::Ascending, Order::Descending])).offset(random.below(times.len() + 2) as u64 / 3);
+        if random.one_in(2) {
+            request = request.limit(random.below(times.len() + 2) as u64);
+        }
+        let mut expected: Vec<(&DeviceId, &[String], &Row)> = devices
+            .iter()
+            .flat_map(|device| device.rows.iter().map(|row| (&device.id, &device.columns[..], row)))
+            .filter(|(.., row)| request.time.contains(row.time))
+            .filter(|(.., row)| request.row_policy == RowPolicy::KeepAllNull || row.cells.iter().any(|cell| *cell != Cell::Null))
+            .collect();
+        if request.order == Order::Descending {
+            expected.reverse();
+        }
+        let mut expected =
+            expected.into_iter().skip(request.offset as usize).take(request.limit.map_or(usize::MAX, |limit| limit as usize));
+        let mut scan = DeviceScan::open([Arc::clone(file)], None, &request).unwrap();
+        while let Some(block) = scan.next_block().unwrap() {
+            let names: Vec<String> = block.columns().iter().map(|column| column.name().to_owned()).collect();
+            let rows: Vec<Row> = rows_of(block).collect();
+            for row in rows {
+                let (id, columns, wanted) = expected.next().unwrap_or_else(|| panic!("{path} {seed}: a row too many"));
+                assert_eq!(scan.device(), Some(id), "{path} {seed}");
+                assert_eq!(&only_columns(&names, &[row], columns)[0], wanted, "{path} {seed}");
+            }
+        }
+        assert!(expected.next().is_none(), "{path} {seed}: rows are missing");
+    }
 }

@@ -96,6 +96,7 @@ pub fn some_request(random: &mut Random, table: &Table) -> ScanRequest {
         Order::ByTimeDescending,
     ]));
     request = request.devices_apart(random.below(2) > 0);
+    request = request.read_ahead_bytes(*random.pick(&[0, 1 << 10, 256 << 10, 4 << 20]));
     request.row_budget(*random.pick(&[0, 1, 2, 7, 20, 64, 100, 10_000]))
 }
 
