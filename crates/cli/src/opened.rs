@@ -1,6 +1,5 @@
 //! What rows are read from: a TsFile or a store, behind one face.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -136,29 +135,6 @@ impl Opened {
         objects.sort_by(|left, right| left.name().cmp(right.name()));
         objects.extend(devices);
         Ok(objects)
-    }
-
-    /// The values that a TAG has in the devices of a table, null left out.
-    pub(crate) fn tag_values(&self, object: &Object, column: &str) -> tsloom::Result<BTreeSet<String>> {
-        let table = &object.schema;
-        let mut values = BTreeSet::new();
-        match self {
-            Self::File(FileRows { reader, .. }) => {
-                let position = table.require_column(column)?;
-                let tag = table.tags().take_while(|tag| *tag < position).count();
-                let mut devices = reader.devices(table.name());
-                while devices.advance(reader)? {
-                    values.extend(devices.device().tag(tag).map(str::to_owned));
-                }
-            }
-            Self::Store(..) => {
-                let mut blocks = self.scan(object, &ScanRequest::new().columns([column]))?;
-                while let Some(block) = blocks.next_block()? {
-                    values.extend(block.column(0).str(0).map(str::to_owned));
-                }
-            }
-        }
-        Ok(values)
     }
 
     /// Scans one object. A block has rows of one device: the verbs count, draw and select by device.

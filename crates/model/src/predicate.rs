@@ -12,7 +12,7 @@
 //! ```
 
 use crate::compare::decided;
-use crate::{ColumnCategory, CompareOp, DeviceId, Error, ErrorKind, Result, TableSchema};
+use crate::{ColumnCategory, CompareOp, DeviceId, Error, ErrorKind, Pattern, Result, TableSchema};
 
 /// A condition on tag columns. Comparisons with a null tag are unknown, as in SQL: neither they nor their negation match.
 ///
@@ -23,6 +23,8 @@ pub enum Predicate<Column = String> {
     Compare(Column, CompareOp, String),
     /// One of several texts.
     In(Column, Vec<String>),
+    /// A regular expression is found in it.
+    Matches(Column, Pattern),
     /// The tag is null.
     IsNull(Column),
     /// All hold; no member: true.
@@ -61,6 +63,14 @@ impl TagRef {
     /// The tag is one of `texts`.
     pub fn is_in<T: Into<String>>(self, texts: impl IntoIterator<Item = T>) -> Predicate {
         Predicate::In(self.0, texts.into_iter().map(Into::into).collect())
+    }
+
+    /// A regular expression is found in the tag.
+    ///
+    /// # Errors
+    /// Those of [`Pattern::new`].
+    pub fn matches(self, pattern: impl Into<String>) -> Result<Predicate> {
+        Ok(Predicate::Matches(self.0, Pattern::new(pattern)?))
     }
 
     /// The tag is null.
@@ -107,6 +117,7 @@ impl Predicate<String> {
         Ok(match self {
             Self::Compare(name, op, text) => Predicate::Compare(position(name)?, *op, text.clone()),
             Self::In(name, texts) => Predicate::In(position(name)?, texts.clone()),
+            Self::Matches(name, pattern) => Predicate::Matches(position(name)?, pattern.clone()),
             Self::IsNull(name) => Predicate::IsNull(position(name)?),
             Self::And(members) => Predicate::And(all(members)?),
             Self::Or(members) => Predicate::Or(all(members)?),
@@ -131,6 +142,7 @@ impl Predicate<usize> {
         match self {
             Self::Compare(tag, op, text) => value_of(*tag).map(|value| op.holds_for(Some(value.cmp(text)))),
             Self::In(tag, texts) => value_of(*tag).map(|value| texts.iter().any(|text| text == value)),
+            Self::Matches(tag, pattern) => value_of(*tag).map(|value| pattern.is_match(value)),
             Self::IsNull(tag) => Some(value_of(*tag).is_none()),
             Self::Not(member) => member.truth(value_of).map(|truth| !truth),
             Self::And(members) => decided(members, false, |member| member.truth(value_of)),
@@ -160,6 +172,15 @@ mod tests {
         check(&tag("a").compare(CompareOp::Ge, "m"), &[Some("n")], true);
         check(&Predicate::And(vec![]), &[], true);
         check(&Predicate::Or(vec![]), &[], false);
+    }
+
+    #[cfg(feature = "regexp")]
+    #[test]
+    fn a_pattern_is_found_in_texts_and_unknown_for_null() {
+        check(&tag("a").matches("^O").unwrap(), &[Some("Oslo")], true);
+        check(&tag("a").matches("^s").unwrap(), &[Some("Oslo")], false);
+        check(&tag("a").matches("^s").unwrap().not(), &[Some("Oslo")], true);
+        check(&tag("a").matches("").unwrap().not(), &[None], false);
     }
 
     #[test]

@@ -13,13 +13,14 @@
 //! 3  all hold     uvar count, conditions
 //! 4  one holds    uvar count, conditions
 //! 5  not          condition
+//! 6  matches      uvar tag, vstr regular expression of the crate `regex`
 //! ```
 //!
 //! A tag is a position among the TAG columns of the table. Strings are never null.
 
 use bytes::BufMut;
 use tsloom_encoding::{WirePut, WireReader};
-use tsloom_model::{CompareOp, Error, ErrorKind, FileOffset, Predicate, Result, TimeRange};
+use tsloom_model::{CompareOp, Error, ErrorKind, FileOffset, Pattern, Predicate, Result, TimeRange};
 
 /// Conditions within conditions.
 const DEPTH_MAX: usize = 64;
@@ -120,6 +121,11 @@ fn write_condition(condition: &Predicate<usize>, out: &mut impl BufMut) {
             out.put_u8(5);
             write_condition(member, out);
         }
+        Predicate::Matches(tag, pattern) => {
+            out.put_u8(6);
+            out.put_uvar(count(*tag));
+            put_text(out, pattern.as_str());
+        }
     }
 }
 
@@ -163,6 +169,11 @@ fn read_condition(wire: &mut WireReader<'_>, depth: usize) -> Result<Predicate<u
         3 => Predicate::And(all(wire)?),
         4 => Predicate::Or(all(wire)?),
         5 => Predicate::Not(Box::new(read_condition(wire, depth + 1)?)),
+        6 => {
+            let tag = wire.uvar()? as usize;
+            let pattern = Pattern::new(wire.vstr_present()?).map_err(|error| unreadable(at, error))?;
+            Predicate::Matches(tag, pattern)
+        }
         kind => return Err(unknown(at, "condition", kind)),
     })
 }
@@ -171,7 +182,7 @@ fn depth(condition: &Predicate<usize>) -> usize {
     1 + match condition {
         Predicate::And(members) | Predicate::Or(members) => members.iter().map(depth).max().unwrap_or(0),
         Predicate::Not(member) => depth(member),
-        Predicate::Compare(..) | Predicate::In(..) | Predicate::IsNull(_) => 0,
+        Predicate::Compare(..) | Predicate::In(..) | Predicate::Matches(..) | Predicate::IsNull(_) => 0,
     }
 }
 
@@ -186,6 +197,14 @@ fn count(count: usize) -> u32 {
 #[cold]
 fn too_deep() -> Error {
     Error::new(ErrorKind::LimitExceeded, format!("conditions are nested deeper than {DEPTH_MAX}"))
+}
+
+/// An expression that was written was right; one that is not is damage. A build without expressions says so.
+#[cold]
+fn unreadable(at: usize, error: Error) -> Error {
+    let error =
+        if error.kind() == ErrorKind::InvalidArgument { Error::new(ErrorKind::Corrupt, error.to_string()) } else { error };
+    error.at(FileOffset::new(at as u64))
 }
 
 #[cold]
@@ -204,6 +223,7 @@ mod tests {
             Predicate::Or(ops.map(compare).to_vec()),
             Predicate::In(0, vec!["a".to_owned(), String::new()]).not(),
             Predicate::IsNull(300),
+            Predicate::Matches(1, Pattern::new("^a+$").unwrap()),
         ]);
         Delete { times: TimeRange { start: i64::MIN, end: 7 }, devices: Some(devices), columns: vec!["temp".to_owned()] }
     }
@@ -233,6 +253,14 @@ mod tests {
         let devices = Some(Predicate::Compare(2, CompareOp::Ge, "ab".to_owned()));
         let delete = Delete { times: TimeRange { start: -1, end: 1 }, devices, columns: vec!["t".to_owned()] };
         assert_eq!(bytes(&delete), [1, 2, 1, 0, 2, 5, 4, b'a', b'b', 1, 2, b't']);
+    }
+
+    #[test]
+    fn an_expression_that_is_wrong_is_damage() {
+        let mut bytes = bytes(&Delete { devices: Some(Predicate::Matches(0, Pattern::new("a.").unwrap())), ..delete() });
+        let at = bytes.windows(2).position(|pair| pair == b"a.").unwrap();
+        bytes[at..at + 2].copy_from_slice(b"a(");
+        assert_eq!(Delete::read(&mut WireReader::new(&bytes)).unwrap_err().kind(), ErrorKind::Corrupt);
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use regex::Regex;
 use tsloom::model::{ColumnCategory, Predicate, tag};
 use tsloom::scan::ScanRequest;
 use tsloom::{Error, ErrorKind, TableSchema};
@@ -30,7 +29,7 @@ pub(crate) fn select(args: &RowArgs, opened: &Opened) -> Outcome<Vec<Selected>> 
         if !is_named && plain.columns.iter().flatten().any(lacks) {
             continue;
         }
-        let filter = predicate(&tests, args.tag_match, opened, &object)?;
+        let filter = predicate(&tests, args.tag_match)?;
         let request = ScanRequest { filter, ..plain.clone() };
         check_request(&object.schema, &request).map_err(Failure::failed)?;
         selected.push(Selected { object, request });
@@ -82,13 +81,15 @@ pub(crate) fn require_one(selected: &[Selected], opened: &Opened) -> Outcome {
     )))
 }
 
-fn predicate(tests: &[TagTest], how: TagMatch, opened: &Opened, object: &Object) -> Outcome<Option<Predicate>> {
+fn predicate(tests: &[TagTest], how: TagMatch) -> Outcome<Option<Predicate>> {
     let members = tests.iter().map(|test| {
         Ok(match test {
             TagTest::Compare(column, op, value) => tag(column).compare(*op, value),
             TagTest::IsNull(column) => tag(column).is_null(),
             TagTest::NotNull(column) => tag(column).is_null().not(),
-            TagTest::Matches(column, pattern) => matching(column, pattern, opened, object)?,
+            TagTest::Matches(column, pattern) => tag(column)
+                .matches(pattern)
+                .map_err(|error| Failure::usage(format_args!("--tag-filter {column} regexp: {error}")))?,
         })
     });
     let members: Vec<Predicate> = members.collect::<Outcome<_>>()?;
@@ -97,21 +98,6 @@ fn predicate(tests: &[TagTest], how: TagMatch, opened: &Opened, object: &Object)
         TagMatch::All => Some(Predicate::And(members)),
         TagMatch::Any => Some(Predicate::Or(members)),
     })
-}
-
-/// The tag is one of those that the pattern is found in.
-fn matching(column: &str, pattern: &str, opened: &Opened, object: &Object) -> Outcome<Predicate> {
-    let pattern = Regex::new(pattern)
-        .map_err(|error| Failure::usage(format_args!("--tag-filter {column} regexp {pattern}: {}", last_line(&error))))?;
-    // Resolving a condition on it says whether there is such a TAG.
-    tag(column).is_null().resolve(&object.schema).map_err(Failure::failed)?;
-    let values: BTreeSet<String> = opened.tag_values(object, column).map_err(Failure::unreadable)?;
-    Ok(tag(column).is_in(values.into_iter().filter(|value| pattern.is_match(value))))
-}
-
-/// A pattern that is wrong is drawn over several lines; the last says why.
-fn last_line(error: &regex::Error) -> String {
-    error.to_string().lines().last().unwrap_or_default().trim().to_owned()
 }
 
 /// Whether the columns and tags that are asked for are there, each column once.

@@ -17,14 +17,15 @@ pub fn some_predicate(random: &mut Random, table: &Table, depth: usize) -> Predi
         Cell::Bytes(bytes) => String::from_utf8(bytes.clone()).unwrap(),
         _ => "p1".to_owned(),
     };
-    match random.below(if depth < 2 { 8 } else { 5 }) {
+    match random.below(if depth < 2 { 9 } else { 6 }) {
         0 => tag(name).eq(text),
         1 => tag(name).ne(text),
         2 => tag(name).is_in([text, "z".to_owned()]),
         3 => tag(name).is_null(),
         4 => tag(name).compare(CompareOp::Ge, text),
-        5 => some_predicate(random, table, depth + 1).not(),
-        6 => some_predicate(random, table, depth + 1).and(some_predicate(random, table, depth + 1)),
+        5 => tag(name).matches(*random.pick(&["^.?[a-f0-3]", "[^0-9]$", "^$"])).unwrap(),
+        6 => some_predicate(random, table, depth + 1).not(),
+        7 => some_predicate(random, table, depth + 1).and(some_predicate(random, table, depth + 1)),
         _ => some_predicate(random, table, depth + 1).or(some_predicate(random, table, depth + 1)),
     }
 }

@@ -78,6 +78,14 @@ fn rows_of_some_devices_in_some_times() {
 }
 
 #[test]
+fn rows_of_devices_whose_tag_matches() {
+    check(
+        |store| store.delete("t").filter(tag("tag").matches("^[a-x]$").unwrap()).time(..=6).run().unwrap(),
+        |(device, time), _| !(device == "x" && *time <= 6),
+    );
+}
+
+#[test]
 fn all_rows() {
     check(|store| store.delete("t").run().unwrap(), |_, _| false);
 }
