@@ -209,7 +209,9 @@ impl DeviceRows {
                 let run = &mut self.runs[self.run_count - 1];
                 run.cursor = match &sources[part.source] {
                     OpenSource::File(_) => None,
-                    OpenSource::Memtable(memtable) => Some(memtable.devices[part.index].cursor(&projection.field_names(), times)),
+                    OpenSource::Memtable(memtable) => {
+                        Some(Box::new(memtable.devices[part.index].cursor(&projection.field_names(), times)))
+                    }
                 };
             }
         }

@@ -21,8 +21,8 @@ pub(super) struct Run {
     /// The only field that it has; `None` when it has all.
     pub(super) field: Option<usize>,
     pub(super) groups: GroupRun,
-    /// Of a memtable.
-    pub(super) cursor: Option<DeviceCursor>,
+    /// Of a memtable; large, and most runs are of files.
+    pub(super) cursor: Option<Box<DeviceCursor>>,
     /// Rows of this run that were read and not given yet.
     pub(super) stage: Stage,
     pub(super) is_ended: bool,
