@@ -49,6 +49,13 @@ impl ColumnSet {
         Some((id, self.columns[id as usize].data_type))
     }
 
+    /// True when this live column has this name and type.
+    pub(crate) fn is(&self, id: u32, name: &str, data_type: DataType) -> bool {
+        self.columns
+            .get(id as usize)
+            .is_some_and(|column| column.is_live && *column.name == *name && column.data_type == data_type)
+    }
+
     /// Live columns, in the order in which they came.
     pub(crate) fn live(&self) -> impl Iterator<Item = (u32, &ColumnInfo)> {
         (0..).zip(&self.columns).filter(|(_, column)| column.is_live)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use tsloom_bitmap::NullWords;
 use tsloom_model::{ColumnCategory, ColumnSchema, DeviceId, Error, ErrorKind, Result, TextRef, TimeRange, ValuesRef};
-use tsloom_tablet::{Tablet, TabletHead};
+use tsloom_tablet::Tablet;
 
 use crate::columns::ColumnSet;
 use crate::devices::Devices;
@@ -34,18 +34,31 @@ pub(crate) struct Table {
     charge: Charge,
 }
 
-/// The tablet head that was mapped last. Holding it keeps its address from being another head's.
+/// The tablet head that was mapped last. It is not kept: whoever made it may drop it, and nothing of it would be charged.
 #[derive(Debug)]
 struct Known {
-    head: Arc<TabletHead>,
+    head: u64,
     /// Per column of the head its id; tags have none.
     ids: Vec<Option<u32>>,
 }
 
 impl Known {
-    /// True when the tablet's columns were mapped: its head is the same, or equal.
-    fn is_of(&self, tablet: &Tablet) -> bool {
-        Arc::ptr_eq(&self.head, tablet.head()) || self.head.is_same(tablet.head())
+    /// True when the tablet's columns were mapped: its head is the same, or has the same columns of `columns`.
+    fn is_of(&self, tablet: &Tablet, columns: &ColumnSet) -> bool {
+        self.head == tablet.head().id() || self.is_like(tablet, columns)
+    }
+
+    #[cold]
+    fn is_like(&self, tablet: &Tablet, columns: &ColumnSet) -> bool {
+        let is_same = |(id, column): (&Option<u32>, &ColumnSchema)| match id {
+            Some(id) => is_stored(column.category) && columns.is(*id, &column.name, column.data_type),
+            None => !is_stored(column.category),
+        };
+        let tags = tablet.head().tags();
+        let name = |tag: &u32| &tablet.columns()[*tag as usize].name;
+        self.ids.len() == tablet.columns().len()
+            && self.ids.iter().zip(tablet.columns()).all(is_same)
+            && (1..tags.len()).all(|index| tags[..index].iter().all(|tag| name(tag) != name(&tags[index])))
     }
 }
 
@@ -129,7 +142,7 @@ impl Table {
 
     /// Finds out whether the tablet's columns fit those of the table; nothing changes.
     pub(crate) fn check(&self, tablet: &Tablet) -> Result<()> {
-        if self.known.as_ref().is_some_and(|known| known.is_of(tablet)) {
+        if self.known.as_ref().is_some_and(|known| known.is_of(tablet, &self.columns)) {
             return Ok(());
         }
         check_names(tablet)?;
@@ -233,10 +246,8 @@ impl Table {
 
     /// Makes sure that every stored column of the tablet has an id.
     fn map_columns(&mut self, tablet: &Tablet, report: &mut WriteReport) {
-        if let Some(known) = self.known.as_mut().filter(|known| known.is_of(tablet)) {
-            if !Arc::ptr_eq(&known.head, tablet.head()) {
-                known.head = Arc::clone(tablet.head()); // most often the next tablet has it too
-            }
+        if let Some(known) = self.known.as_mut().filter(|known| known.is_of(tablet, &self.columns)) {
+            known.head = tablet.head().id(); // most often the next tablet has it too
             return;
         }
         let stored = || tablet.columns().iter().filter(|column| is_stored(column.category));
@@ -249,7 +260,7 @@ impl Table {
         }
         let id_of = |column: &ColumnSchema| is_stored(column.category).then(|| self.columns.find(&column.name)).flatten();
         let ids = tablet.columns().iter().map(|column| id_of(column).map(|(id, _)| id)).collect();
-        self.known = Some(Known { head: Arc::clone(tablet.head()), ids });
+        self.known = Some(Known { head: tablet.head().id(), ids });
     }
 
     /// Lists the columns of the tablet that are present, ascending by id.

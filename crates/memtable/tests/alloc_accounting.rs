@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tsloom_alloc_probe::{Probe, thread};
 use tsloom_memtable::{BlockRows, Memtable, MemtableOptions, SlabPool};
-use tsloom_model::{DataType, TableSchema, TimeRange, Value};
+use tsloom_model::{ColumnSchema, DataType, TableSchema, TimeRange, Value};
 use tsloom_tablet::Tablet;
 
 #[global_allocator]
@@ -69,6 +69,18 @@ fn what_is_charged_is_what_was_allocated() {
         }
         memtable.write(&grown).unwrap();
         check(&memtable, "new columns");
+        for name in ["fleeting", "passing"] {
+            drop(memtable.write(&tablet(&schema(name, 200), 0, 3, 1)).unwrap());
+            check(&memtable, "a tablet of a table that nobody else has, and which is gone");
+        }
+        for device in 0..5 {
+            let columns = vec![ColumnSchema::field("a rather long name of a column", DataType::Int32); 1];
+            let mut tablet = Tablet::for_device(&format!("root.plant.d{device}"), columns);
+            tablet.push_row(1, &[Value::Int32(device)]).unwrap();
+            memtable.write(&tablet).unwrap();
+            drop(tablet);
+            check(&memtable, "a tablet of a device of the tree model, which is gone");
+        }
         memtable.delete_rows("narrow", |_| true, TimeRange { start: 3, end: 9 });
         memtable.delete_cells("narrow", "c1", |_| true, TimeRange { start: 5, end: 20 });
         assert!(memtable.delete_column("wide", "c2"));

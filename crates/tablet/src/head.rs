@@ -1,14 +1,20 @@
 //! What a tablet is about: its target and its columns, with their bytes ready to be sent.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use bytes::BufMut;
 use tsloom_encoding::{WirePut, istr_size};
 use tsloom_model::{ColumnCategory, ColumnSchema, TableSchema};
+
+/// The number of the next head. No program makes 2^64.
+static NEXT_ID: AtomicU64 = AtomicU64::new(0);
 
 /// Target and columns of a tablet, and the bytes with which its wire form begins.
 ///
 /// A tablet of many columns is mostly this, so the bytes are made once and copied from then on.
 #[derive(Clone, Debug)]
 pub struct TabletHead {
+    id: u64,
     target: Option<String>,
     columns: Vec<ColumnSchema>,
     tags: Vec<u32>,
@@ -40,7 +46,12 @@ impl TabletHead {
         let only_fields = columns.iter().all(|column| column.category == ColumnCategory::Field);
         let is_path = target.as_deref().is_none_or(|target| target == "root" || target.starts_with("root."));
         let wire = wire_of(target.as_deref(), &columns);
-        Self { is_table: !(only_fields && is_path), target, columns, tags, wire }
+        Self { id: NEXT_ID.fetch_add(1, Relaxed), is_table: !(only_fields && is_path), target, columns, tags, wire }
+    }
+
+    /// A number that only this head has in this process, and its clones: who has seen it needs not keep the head to know it again.
+    pub fn id(&self) -> u64 {
+        self.id
     }
 
     /// Table name or device path; `None` is Java's null.
@@ -61,11 +72,6 @@ impl TabletHead {
     /// Indexes of the TAG columns, ascending.
     pub fn tags(&self) -> &[u32] {
         &self.tags
-    }
-
-    /// True when both stand for the same target and columns: one comparison of bytes, names are not looked at one by one.
-    pub fn is_same(&self, other: &Self) -> bool {
-        self.is_table == other.is_table && self.wire == other.wire
     }
 
     pub(crate) fn wire(&self) -> &[u8] {
