@@ -229,6 +229,14 @@ impl Block {
         self.cells.text_bytes(&self.layout.slot(position))
     }
 
+    /// Bytes of the longest text.
+    pub(crate) fn longest_text(&self) -> usize {
+        let texts = self.layout.slots().iter().filter(|slot| slot.physical == PhysicalType::Text);
+        let lengths =
+            texts.flat_map(|slot| self.cells.text(slot).0[..=self.row_count()].windows(2).map(|ends| ends[1] - ends[0]));
+        lengths.max().unwrap_or(0) as usize
+    }
+
     /// Bytes it holds, itself included.
     pub(crate) fn byte_count(&self) -> usize {
         size_of::<Self>() + ARC_BYTES + self.cells.byte_count()

@@ -14,6 +14,7 @@ use crate::listview::ListView;
 use crate::projection::Projector;
 use crate::query::Request;
 use crate::selection::{Piece, Selection};
+use crate::textlimit;
 use crate::tombstone::Floors;
 
 /// Shorter slices of a block are gathered together with their neighbours.
@@ -27,6 +28,8 @@ pub struct DeviceCursor {
     /// Deletes of cells, one a column of the projection.
     floors: Vec<Floors>,
     selection: Selection,
+    /// Rows that are given at once at most.
+    rows_max: usize,
     /// Rows given out, counted from the end at which reading began.
     next: Place,
     projector: Projector,
@@ -139,6 +142,7 @@ impl DeviceCursor {
         let projector = Projector::new(request.columns.iter().map(|column| column.map(|(id, _)| id)));
         let buffers = request.columns.iter().map(|column| column.map(|(_, data_type)| ColumnBuffer::new(data_type))).collect();
         Self {
+            rows_max: textlimit::rows_max(std::iter::once(&*view)),
             view,
             request,
             floors,
@@ -158,7 +162,7 @@ impl DeviceCursor {
 
     /// The next rows, at most `row_max` (at least 1 is taken); `None` at the end. There can be fewer rows than asked for.
     pub fn next_rows(&mut self, row_max: usize) -> Option<RowsView<'_>> {
-        self.step(row_max.max(1)).then(|| self.last_rows())
+        self.step(row_max.clamp(1, self.rows_max)).then(|| self.last_rows())
     }
 
     /// The rows of the last call of [`next_rows`](Self::next_rows) that had some.

@@ -74,6 +74,7 @@ mod snapshot;
 mod sorted;
 mod state;
 mod table;
+mod textlimit;
 mod timefacts;
 mod tombstone;
 mod write;

@@ -8,6 +8,7 @@ use crate::buffer::ColumnBuffer;
 use crate::cursor::{DeviceCursor, RowsView};
 use crate::query::{Query, Request, Wanted};
 use crate::snapshot::DeviceSnapshot;
+use crate::textlimit;
 
 /// Rows that a source is asked for at a time when they have to be merged.
 const LANE_ROWS: usize = 1024;
@@ -55,7 +56,8 @@ impl<'a> MergeQuery<'a> {
             })
             .collect();
         let out = types.iter().map(|column| column.map(|(_, data_type)| ColumnBuffer::new(data_type))).collect();
-        let mut cursor = MergeCursor { lanes, is_descending, offset, limit, times: Vec::new(), out, order: None };
+        let rows_max = textlimit::rows_max(devices.iter().map(|device| &**device.view()));
+        let mut cursor = MergeCursor { lanes, is_descending, offset, limit, rows_max, times: Vec::new(), out, order: None };
         cursor.order = cursor.order_of_apart();
         cursor
     }
@@ -71,6 +73,8 @@ pub struct MergeCursor {
     offset: u64,
     /// Rows still to be given out.
     limit: u64,
+    /// Rows that are given at once at most.
+    rows_max: usize,
     times: Vec<i64>,
     out: Vec<Option<ColumnBuffer>>,
     /// Lanes in the order of their times, last first, when no two overlap: then nothing has to be merged.
@@ -137,7 +141,7 @@ impl MergeCursor {
 
     /// The next rows, at most `row_max` (at least 1 is taken); `None` at the end. There can be fewer rows than asked for.
     pub fn next_rows(&mut self, row_max: usize) -> Option<RowsView<'_>> {
-        let row_max = row_max.max(1);
+        let row_max = row_max.clamp(1, self.rows_max);
         loop {
             if self.limit == 0 {
                 return None;

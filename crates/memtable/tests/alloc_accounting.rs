@@ -70,12 +70,12 @@ fn what_is_charged_is_what_was_allocated() {
         memtable.write(&grown).unwrap();
         check(&memtable, "new columns");
         for name in ["fleeting", "passing"] {
-            drop(memtable.write(&tablet(&schema(name, 200), 0, 3, 1)).unwrap());
+            memtable.write(&tablet(&schema(name, 200), 0, 3, 1)).unwrap();
             check(&memtable, "a tablet of a table that nobody else has, and which is gone");
         }
         for device in 0..5 {
             let columns = vec![ColumnSchema::field("a rather long name of a column", DataType::Int32); 1];
-            let mut tablet = Tablet::for_device(&format!("root.plant.d{device}"), columns);
+            let mut tablet = Tablet::for_device(format!("root.plant.d{device}"), columns);
             tablet.push_row(1, &[Value::Int32(device)]).unwrap();
             memtable.write(&tablet).unwrap();
             drop(tablet);

@@ -91,11 +91,11 @@ fn range() -> impl Strategy<Value = (i64, i64)> {
     prop_oneof![3 => (time(), time()).prop_map(|(a, b)| (a.min(b), a.max(b))), 1 => Just((i64::MIN, i64::MAX))]
 }
 
-fn write_op() -> impl Strategy<Value = WriteOp> {
+fn write_op(row_max: usize) -> impl Strategy<Value = WriteOp> {
     let row = (0..2_u8, time(), any::<u8>(), 0..8_u8, prop::bool::weighted(0.05));
     let columns = prop_oneof![1 => Just(0b11_1111_u8), 2 => Just(0b111), 2 => any::<u8>()];
     let fill = prop_oneof![2 => Just(Fill::Mixed), 2 => Just(Fill::Whole), 1 => Just(Fill::FewNulls)];
-    (fill, any::<bool>(), columns, any::<bool>(), prop::collection::vec(row, 0..24))
+    (fill, any::<bool>(), columns, any::<bool>(), prop::collection::vec(row, 0..=row_max))
         .prop_map(|(fill, is_of_one, columns, rises, rows)| WriteOp { fill, is_of_one, columns, rises, rows })
 }
 
@@ -117,9 +117,9 @@ fn read_op() -> impl Strategy<Value = ReadOp> {
     )
 }
 
-fn op() -> impl Strategy<Value = Op> {
+fn op(row_max: usize) -> impl Strategy<Value = Op> {
     prop_oneof![
-        6 => write_op().prop_map(Op::Write),
+        6 => write_op(row_max).prop_map(Op::Write),
         1 => (0..3_u8, range()).prop_map(|(device, range)| Op::DeleteRows(device, range)),
         2 => (0..3_u8, 0..6_u8, range()).prop_map(|(device, column, range)| Op::DeleteCells(device, column, range)),
         1 => (0..6_u8).prop_map(Op::DeleteColumn),
@@ -388,8 +388,11 @@ fn run(block_rows: BlockRows, shift: usize, ops: &[Op]) {
 
 #[test]
 fn every_read_equals_the_definition() {
-    let block_rows = prop_oneof![2 => Just(BlockRows::Fixed(8)), 1 => Just(BlockRows::Fixed(64)), 1 => Just(BlockRows::ByWidth)];
-    let strategy = (block_rows, 0..DataType::ALL.len(), prop::collection::vec(op(), 1..10));
+    let block_rows =
+        [BlockRows::Fixed(8), BlockRows::Fixed(8), BlockRows::Fixed(64), BlockRows::Fixed(1_024), BlockRows::ByWidth];
+    // Short cases meet corners; one in thirty is long enough for lists of many blocks and blocks that are full.
+    let ops = prop_oneof![29 => prop::collection::vec(op(23), 1..10), 1 => prop::collection::vec(op(150), 30..60)];
+    let strategy = (prop::sample::select(block_rows.to_vec()), 0..DataType::ALL.len(), ops);
     let config = ProptestConfig { cases: CASES, max_shrink_iters: 20_000, ..ProptestConfig::with_source_file(file!()) };
     let case_count = AtomicU32::new(0);
     let outcome = TestRunner::new(config).run(&strategy, |(block_rows, shift, ops)| {
