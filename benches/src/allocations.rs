@@ -12,7 +12,7 @@ use crate::registry::{Case, Params, Result, Scenario, Upstream};
 const STEADY_TOLERANCE: f64 = 0.01;
 
 /// The same where other threads work too: when they take over a memtable or join a sync differs from run to run.
-const STEADY_TOLERANCE_THREADED: f64 = 0.1;
+const STEADY_TOLERANCE_THREADED: f64 = 0.3;
 
 /// What one operation of a scenario costs. Figures per operation are rounded to 1/10,000.
 #[derive(Clone, Debug, Serialize)]
@@ -39,7 +39,7 @@ pub struct Report {
     pub steady_allocs_per_op: f64,
     /// Bytes asked for per operation in the shorter run.
     pub steady_bytes_per_op: f64,
-    /// Whether both runs agree within 1 % (10 % where other threads work too).
+    /// Whether both runs agree within 1 % (30 % where other threads work too: who waits for whom is not the same twice).
     pub is_steady: bool,
     /// Bytes that one operation has to move at least once.
     pub payload_size: usize,
