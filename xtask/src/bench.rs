@@ -32,7 +32,7 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
     /// Batches of each side
-    #[arg(long, default_value_t = 11)]
+    #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u64).range(1..))]
     rounds: u64,
     /// About how long a batch takes, in milliseconds
     #[arg(long, default_value_t = 20)]
@@ -183,18 +183,19 @@ struct Settings {
 impl Settings {
     fn new(bench: &Bench) -> Result<Self, String> {
         let mut settings = Settings {
-            rounds: bench.rounds.max(1),
+            rounds: bench.rounds,
             worker_arguments: vec!["--batch-ms".to_owned(), bench.batch_ms.to_string()],
             set: Vec::new(),
             peers: bench.peers.clone(),
-            java_jar: bench.java_jar.clone(),
+            java_jar: bench.java_jar.as_deref().map(peers::checked_jar).transpose()?.map(Path::to_path_buf),
         };
         for pair in &bench.set {
             let (name, value) = pair.split_once('=').ok_or_else(|| format!("--set {pair}: expected NAME=VALUE"))?;
             match name {
-                "rounds" => settings.rounds = value.parse().map_err(|_| format!("--set {pair}: not a count"))?,
+                "rounds" => settings.rounds = count(pair, value, 1)?,
                 "iterations" | "warmup-iterations" => {
-                    settings.worker_arguments.extend([format!("--{name}"), value.to_owned()]);
+                    let least = u64::from(name == "iterations");
+                    settings.worker_arguments.extend([format!("--{name}"), count(pair, value, least)?.to_string()]);
                 }
                 _ => settings.set.extend(["--set".to_owned(), pair.clone()]),
             }
@@ -256,6 +257,12 @@ impl Settings {
         };
         self.peers.iter().copied().flat_map(cases_of).collect()
     }
+}
+
+/// A count of the run itself: of no rounds and no iterations there is no median, and no checksum that could differ.
+fn count(pair: &str, value: &str, least: u64) -> Result<u64, String> {
+    let count = value.parse().ok().filter(|count| *count >= least);
+    count.ok_or_else(|| format!("--set {pair}: expected a whole number from {least}"))
 }
 
 impl Row {
@@ -366,7 +373,10 @@ fn table(machine: &Machine, rows: &[Row]) -> String {
         for peer in &row.peers {
             cells[PEER] = format!("{} {}", peer.peer, peer.case);
             cells[PEER + 1] = short(peer.ns);
-            cells[PEER + 2] = peer.ratio.map_or_else(|| "void".to_owned(), |ratio| format!("{ratio:.2}"));
+            cells[PEER + 2] = match (peer.ratio, peer.ratio_quartiles) {
+                (Some(ratio), Some([low, high])) => format!("{ratio:.2} ({low:.2}..{high:.2})"),
+                _ => "void".to_owned(),
+            };
             cells[PEER + 3] = bytes(peer.file_bytes);
             table.row(cells.clone());
         }
@@ -400,7 +410,7 @@ fn short(ns: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Batch, Peer, PeerRow};
+    use super::{Batch, Peer, PeerRow, count};
 
     fn batch(ns: u64, checksum: u64) -> Batch {
         let text = format!(r#"{{"op_count":1,"ns":{ns},"cpu_ns":{ns},"checksum":{checksum}}}"#);
@@ -415,5 +425,13 @@ mod tests {
         assert_eq!((equal.checksum_equal, equal.ratio, equal.ns), (true, Some(5.0), 50.0));
         let void = row([batch(40, 3), batch(60, 4)]);
         assert_eq!((void.checksum_equal, void.ratio), (false, None));
+    }
+
+    #[test]
+    fn a_run_has_at_least_one_round() {
+        assert_eq!((count("rounds=1", "1", 1), count("warmup-iterations=0", "0", 0)), (Ok(1), Ok(0)));
+        for value in ["0", "-1", "1.5", "many", ""] {
+            assert!(count("rounds=", value, 1).is_err_and(|message| message.contains("from 1")), "{value}");
+        }
     }
 }

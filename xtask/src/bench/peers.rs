@@ -9,6 +9,8 @@
 //!
 //! `--setup-peers` installs and builds what it takes (all but the jar) in the target folder.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -56,6 +58,17 @@ impl Peer {
         };
         command.arg(case).arg(data);
         Ok(Some(command))
+    }
+}
+
+/// The jar, when it is an archive. Java takes any path for a class path, and then names every class that it does not find there.
+pub(super) fn checked_jar(jar: &Path) -> Result<&Path, String> {
+    let mut head = [0; 4];
+    let read = File::open(jar).and_then(|mut file| file.read_exact(&mut head));
+    match read {
+        Ok(()) if head == *b"PK\x03\x04" => Ok(jar),
+        Err(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => Err(format!("--java-jar {}: {error}", jar.display())),
+        _ => Err(format!("--java-jar {}: no jar: it does not begin as an archive does", jar.display())),
     }
 }
 
@@ -130,4 +143,29 @@ fn set_up_cpp() -> Result<(), String> {
 fn run(command: &mut Command) -> Result<(), String> {
     let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{command:?}: {status}")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::checked_jar;
+    use std::fs;
+
+    #[test]
+    fn only_an_archive_is_a_jar() {
+        let folder = std::env::temp_dir().join(format!("tsloom-xtask-jar-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder for temporary files");
+        let verdict = |name: &str, bytes: &[u8]| {
+            let path = folder.join(name);
+            fs::write(&path, bytes).expect("a file is written");
+            checked_jar(&path).map(|_| ())
+        };
+        // The signature of a local file header, with which an archive begins.
+        assert_eq!(verdict("good.jar", b"PK\x03\x04\x14\x00"), Ok(()));
+        for bytes in [&b""[..], b"PK", b"not a jar"] {
+            assert!(verdict("bad.jar", bytes).is_err_and(|message| message.contains("no jar")), "{bytes:?}");
+        }
+        let path = folder.join("missing.jar");
+        assert!(checked_jar(&path).is_err_and(|message| message.contains("missing.jar") && !message.contains("no jar")));
+        let _ = fs::remove_dir_all(&folder);
+    }
 }
