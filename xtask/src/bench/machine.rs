@@ -1,5 +1,6 @@
 //! The machine a run was made on: its names, and the speed of its memory and disk.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::Write;
@@ -8,6 +9,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use serde::Serialize;
+
+use crate::root;
 
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Machine {
@@ -19,6 +22,8 @@ pub(super) struct Machine {
     clock_ghz: f64,
     system: String,
     rustc: String,
+    /// Of this engine and of what peers are made of.
+    versions: BTreeMap<&'static str, String>,
     /// Of a copy of 16 MB, which no second-level cache holds.
     memcpy_gb_per_s: f64,
     /// Of writing 64 MB and syncing them.
@@ -40,6 +45,7 @@ impl Machine {
             clock_ghz: clock_ghz(),
             system: output_of("uname", &["-srm"]),
             rustc: output_of("rustc", &["--version"]),
+            versions: versions(),
             memcpy_gb_per_s: memcpy_gb_per_s(),
             disk_write_mb_per_s: disk_write_mb_per_s(folder)?,
             load: load.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(f64::NAN),
@@ -62,6 +68,19 @@ impl fmt::Display for Machine {
             self.load
         )
     }
+}
+
+/// The peers' versions are pinned: the wheel by its setup, the crates by their lock file.
+fn versions() -> BTreeMap<&'static str, String> {
+    let lock = fs::read_to_string(root::repository().join("benches/peers/rust/Cargo.lock")).unwrap_or_default();
+    let locked = |name: &'static str| {
+        let (_, after) = lock.split_once(&format!("name = \"{name}\"\nversion = \""))?;
+        Some((name, after.split_once('"')?.0.to_owned()))
+    };
+    let mut versions: BTreeMap<_, _> = ["parquet", "rusqlite"].into_iter().filter_map(locked).collect();
+    versions.insert("tsloom", env!("CARGO_PKG_VERSION").to_owned());
+    versions.insert("tsfile", super::peers::TSFILE_VERSION.to_owned());
+    versions
 }
 
 fn output_of(program: &str, arguments: &[&str]) -> String {

@@ -19,7 +19,7 @@ use clap::ValueEnum;
 use crate::root;
 
 /// The wheel whose library and headers are used.
-const WHEEL: &str = "tsfile==2.5.0";
+pub(super) const TSFILE_VERSION: &str = "2.5.0";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Peer {
@@ -119,7 +119,7 @@ fn set_up_cpp() -> Result<(), String> {
     if !python.is_file() {
         run(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
     }
-    run(Command::new(&python).args(["-m", "pip", "install", "--quiet", WHEEL]))?;
+    run(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).arg(format!("tsfile=={TSFILE_VERSION}")))?;
     let script = "import sysconfig; print(sysconfig.get_path('platlib'))";
     let output = Command::new(&python).args(["-c", script]).output().map_err(|error| format!("python: {error}"))?;
     let packages = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());

@@ -1,5 +1,7 @@
 //! The JSON of a run, as far as the page and the history need it.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -16,6 +18,8 @@ pub(super) struct Machine {
     pub(super) clock_ghz: f64,
     pub(super) system: String,
     pub(super) rustc: String,
+    #[serde(default)]
+    pub(super) versions: BTreeMap<String, String>,
     pub(super) memcpy_gb_per_s: f64,
     pub(super) disk_write_mb_per_s: f64,
     pub(super) load: f64,
