@@ -9,6 +9,8 @@
 //! The first row names the columns; a later one may leave some out, which are null there. Numbers stay the digits they are. In the
 //! canonical form texts are texts, whatever they look like, and `{"hex": "00ff"}` is a BLOB.
 
+use std::collections::{HashMap, HashSet};
+
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, de};
 use serde_json::value::RawValue;
@@ -89,6 +91,9 @@ impl Shape {
     fn of(members: &[Member<'_>]) -> Result<Self, String> {
         let is_canonical = find(members, "fields").is_some_and(|value| value.get().starts_with('{'));
         if !is_canonical {
+            if members.is_empty() {
+                return Err("the first row names no column".to_owned());
+            }
             let names = members.iter().map(|(name, _)| name.clone()).collect();
             return Ok(Self { table: None, is_canonical, names, tag_count: 0 });
         }
@@ -122,13 +127,18 @@ impl Shape {
 
 /// Appends the cells of the columns `names`.
 fn take_cells(names: &[String], members: &[Member<'_>], record: &mut Record) -> Result<(), String> {
+    if names.iter().eq(members.iter().map(|(name, _)| name)) {
+        return members.iter().try_for_each(|(name, value)| push_value(name, value, record));
+    }
+    // A line may have millions of members in any order, so none is searched for.
+    let mut values: HashMap<&str, &RawValue> = members.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     for name in names {
-        match find(members, name) {
+        match values.remove(name.as_str()) {
             Some(value) => push_value(name, value, record)?,
             None => record.push_cell(b"", CellForm::Plain),
         }
     }
-    match members.iter().find(|(name, _)| !names.contains(name)) {
+    match members.iter().find(|(name, _)| values.contains_key(name.as_str())) {
         Some((name, _)) => Err(format!("column {name} is not among those of the first row")),
         None => Ok(()),
     }
@@ -194,8 +204,9 @@ fn members(text: &str) -> Result<Vec<Member<'_>>, String> {
         }
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut members: Self::Value = Vec::new();
+            let mut seen = HashSet::new();
             while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
-                if find(&members, &name).is_some() {
+                if !seen.insert(name.clone()) {
                     return Err(de::Error::custom(format_args!("{name:?} stands there twice")));
                 }
                 members.push((name, value));
@@ -274,9 +285,17 @@ mod tests {
     }
 
     #[test]
+    fn members_stand_in_any_order() {
+        let (_, records) = take(&[r#"{"time":1,"a":2,"b":3}"#, r#"{"b":6,"a":5,"time":4}"#, r#"{"b":8,"time":7}"#]).unwrap();
+        assert_eq!(texts(&records[2]), ["4", "5", "6"]);
+        assert_eq!(texts(&records[3]), ["7", "", "8"]);
+    }
+
+    #[test]
     fn what_is_no_row_is_named() {
         let row = r#"{"table": "w", "time": 1, "tags": {}, "fields": {"v": 1}}"#;
         for (lines, expected) in [
+            (&["{}"][..], "the first row names no column"),
             (&["[1]"][..], "invalid type: sequence, expected an object (byte 0 of the row)"),
             (&[r#"{"time": 1"#], "EOF while parsing an object (byte 10 of the row)"),
             (&[r#"{"time": 1} x"#], "trailing characters (byte 13 of the row)"),

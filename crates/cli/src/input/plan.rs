@@ -39,6 +39,7 @@ impl Header {
         let mut names = Vec::with_capacity(record.len());
         let mut lower = Vec::with_capacity(record.len());
         let mut seen = HashSet::with_capacity(record.len());
+        let mut times = 0;
         for (index, cell) in record.iter().enumerate() {
             let name = std::str::from_utf8(cell.text)
                 .map_err(|_| Failure::unreadable(format_args!("{input}:{line}: the name of column {} is not UTF-8", index + 1)))?
@@ -48,8 +49,9 @@ impl Header {
             }
             // What `cat` prints of a table with a FIELD `time`: the first is the time, the other the FIELD.
             let begins_with_time = lower.first().is_some_and(|first| first == "time");
-            let times = lower.iter().filter(|known| *known == "time").count();
-            let is_field_time = begins_with_time && times == 1 && name.eq_ignore_ascii_case("time");
+            let is_time = name.eq_ignore_ascii_case("time");
+            let is_field_time = begins_with_time && times == 1 && is_time;
+            times += usize::from(is_time);
             if !is_field_time && !seen.insert(name.to_lowercase()) {
                 return Err(Failure::unreadable(format_args!(
                     "{input}:{line}: the header names column {name} twice (case does not count)"

@@ -12,7 +12,7 @@ use tsloom::model::{Cell, ColumnCategory};
 
 use super::cell::{self, Fits, Nulls, Reading};
 use super::plan::{Plan, PlanColumn};
-use super::record::{RawCell, Record, RecordError};
+use super::record::{CellForm, RawCell, Record, RecordError};
 use super::records::Records;
 use crate::args::OnError;
 use crate::failure::{Failure, Outcome};
@@ -171,6 +171,9 @@ impl Rows {
             return Err(format!("{place}: a row without a time"));
         }
         let text = String::from_utf8_lossy(raw.text);
+        if raw.form == CellForm::Hex {
+            return Err(format!("{place}: bytes are no time"));
+        }
         self.unit.parse(&text).map_err(|error| format!("{place}: {} is {error}", shown(&text)))
     }
 

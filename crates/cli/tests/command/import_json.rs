@@ -72,6 +72,13 @@ fn a_line_that_is_no_row_is_named_or_left_out() {
 }
 
 #[test]
+fn a_first_row_without_columns_and_a_time_of_bytes_are_no_rows() {
+    let lab = Lab::new().with("in.ndjson", "{}\n").with("hex.ndjson", "{\"time\": {\"hex\": \"31\"}, \"v\": 1}\n");
+    assert_eq!(lab.refused(2, "import in.ndjson -o out.tsfile"), "in.ndjson:1: the first row names no column");
+    assert_eq!(lab.refused(2, "import hex.ndjson -o out.tsfile"), "hex.ndjson:1: column time: bytes are no time");
+}
+
+#[test]
 fn a_unit_is_that_of_integers_and_of_the_file() {
     let csv = "time,v\n1,5\n1970-01-01T00:00:02Z,6\n";
     for (unit, times) in
