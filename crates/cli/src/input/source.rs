@@ -132,7 +132,8 @@ impl Input {
         let is_canonical_json = json.tags().is_some();
         let tags = json.tags().filter(|_| told.finds_tags).unwrap_or(told.tags).to_vec();
         let is_told = |name: &str| told.types.iter().any(|(known, _)| known.to_lowercase() == name.to_lowercase());
-        let described = json.types().filter(|(name, _)| !is_told(name) && !tags.contains(name));
+        let is_there = |name: &str| self.header.iter().any(|cell| cell.text == name.as_bytes());
+        let described = json.types().filter(|(name, _)| !is_told(name) && !tags.contains(name) && is_there(name));
         let types: Vec<_> = told.types.iter().chain(described).cloned().collect();
         let told = Told { tags: &tags, finds_tags: told.finds_tags && !is_canonical_json, types: &types, ..told };
         let header = Header::new(&self.name, &self.header, told)?;

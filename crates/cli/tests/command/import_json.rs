@@ -47,6 +47,15 @@ fn without_a_line_that_describes_them_types_are_found_and_texts_stay_texts() {
 }
 
 #[test]
+fn a_column_that_is_described_and_in_no_row_is_not_there() {
+    let lines = "{\"schema\": {\"table\": \"w\", \"columns\": [{\"name\": \"v\", \"type\": \"FLOAT\"}, {\"name\": \"gone\", \"type\": \"INT32\"}]}}\n\
+                 {\"table\": \"w\", \"time\": 1, \"tags\": {}, \"fields\": {\"v\": 0.5}}\n";
+    let lab = Lab::new().with("in.ndjson", lines);
+    lab.good("import in.ndjson -o out.tsfile");
+    assert_eq!(lab.good("schema out.tsfile -f csv --no-header"), "table,w,v,FIELD,FLOAT,GORILLA,LZ4\n");
+}
+
+#[test]
 fn flat_rows_are_read_like_a_csv() {
     let lab = Lab::new()
         .with("in.ndjson", "{\"time\":\"1\",\"site\":\"a\",\"n\":\"5\"}\n\n{\"time\":\"2\",\"site\":\"a\",\"n\":null}\n");
