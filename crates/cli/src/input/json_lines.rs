@@ -60,10 +60,9 @@ impl JsonLines {
         Some(&shape.names[1..=shape.tag_count])
     }
 
-    /// The types of columns that are no TAGs, as far as they are described.
-    pub(crate) fn types(&self) -> impl Iterator<Item = &(String, DataType)> {
-        let tags = self.tags().unwrap_or_default();
-        self.types.iter().filter(move |(name, _)| !tags.contains(name))
+    /// The types of columns, as far as they are described.
+    pub(crate) fn types(&self) -> &[(String, DataType)] {
+        &self.types
     }
 
     /// Puts one line into `record`.
@@ -119,7 +118,10 @@ impl Shape {
             return Err(format!("a row of {} among those of {}; one table is read at a time", named(&table), named(&self.table)));
         }
         let (tags, fields) = self.names[1..].split_at(self.tag_count);
-        take_cells(&self.names[..1], &members.iter().filter(|(name, _)| name == "time").cloned().collect::<Vec<_>>(), record)?;
+        match find(members, "time") {
+            Some(time) => push_value("time", time, record)?,
+            None => record.push_cell(b"", CellForm::Plain),
+        }
         take_cells(tags, &part_of(members, "tags")?, record)?;
         take_cells(fields, &part_of(members, "fields")?, record)
     }
@@ -269,7 +271,7 @@ mod tests {
         .unwrap();
         assert_eq!(json.table(), Some("w"));
         assert_eq!(json.tags(), Some(&["site".to_owned()][..]));
-        assert_eq!(json.types().collect::<Vec<_>>(), [&("v".to_owned(), DataType::Float)]);
+        assert_eq!(json.types(), [("site".to_owned(), DataType::String), ("v".to_owned(), DataType::Float)]);
         assert_eq!(texts(&records[0]), ["time", "site", "v", "b"]);
         assert_eq!(texts(&records[1]), ["1", "007", "1.50", "00ff"]);
         assert_eq!((records[1][1].1, records[1][2].1, records[1][3].1), (CellForm::Quoted, CellForm::Plain, CellForm::Hex));

@@ -1,6 +1,7 @@
 //! From the header, what was found in the rows and what was told: the table, and where each of its columns comes from.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use tsloom::model::{ColumnCategory, ColumnSchema};
 use tsloom::{DataType, TableSchema};
@@ -23,23 +24,29 @@ pub(crate) struct Told<'a> {
     pub(crate) types: &'a [(String, DataType)],
 }
 
-/// The names of the columns of a CSV, and which of them is the time.
+/// The names of the columns of an input, which of them is the time, and what was told about each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     names: Vec<String>,
-    /// The same in lower case, by which they are found.
-    lower: Vec<String>,
+    /// Columns by their names in lower case; of two `time`s the first, and the FIELD.
+    by_name: HashMap<String, (usize, Option<usize>)>,
     time: usize,
+    told: Vec<ToldColumn>,
+}
+
+/// What was told about one column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct ToldColumn {
+    is_tag: bool,
+    data_type: Option<DataType>,
 }
 
 impl Header {
     /// From the first record of `input`.
     pub(crate) fn new(input: &str, record: &Record, told: Told<'_>) -> Outcome<Self> {
         let line = record.line();
-        let mut names = Vec::with_capacity(record.len());
-        let mut lower = Vec::with_capacity(record.len());
-        let mut seen = HashSet::with_capacity(record.len());
-        let mut times = 0;
+        let mut names: Vec<String> = Vec::with_capacity(record.len());
+        let mut by_name = HashMap::with_capacity(record.len());
         for (index, cell) in record.iter().enumerate() {
             let name = std::str::from_utf8(cell.text)
                 .map_err(|_| Failure::unreadable(format_args!("{input}:{line}: the name of column {} is not UTF-8", index + 1)))?
@@ -47,43 +54,48 @@ impl Header {
             if name.is_empty() {
                 return Err(Failure::unreadable(format_args!("{input}:{line}: column {} of the header has no name", index + 1)));
             }
-            // What `cat` prints of a table with a FIELD `time`: the first is the time, the other the FIELD.
-            let begins_with_time = lower.first().is_some_and(|first| first == "time");
-            let is_time = name.eq_ignore_ascii_case("time");
-            let is_field_time = begins_with_time && times == 1 && is_time;
-            times += usize::from(is_time);
-            if !is_field_time && !seen.insert(name.to_lowercase()) {
-                return Err(Failure::unreadable(format_args!(
-                    "{input}:{line}: the header names column {name} twice (case does not count)"
-                )));
+            match by_name.entry(name.to_lowercase()) {
+                Entry::Vacant(entry) => {
+                    entry.insert((index, None));
+                }
+                // What `cat` prints of a table with a FIELD `time`: the first is the time, the other the FIELD.
+                Entry::Occupied(mut entry) if entry.key() == "time" && *entry.get() == (0, None) => {
+                    entry.insert((0, Some(index)));
+                }
+                Entry::Occupied(_) => {
+                    return Err(Failure::unreadable(format_args!(
+                        "{input}:{line}: the header names column {name} twice (case does not count)"
+                    )));
+                }
             }
-            lower.push(name.to_lowercase());
             names.push(name.to_owned());
         }
-        let mut header = Self { names, lower, time: usize::MAX };
+        let mut header = Self { told: vec![ToldColumn::default(); names.len()], names, by_name, time: usize::MAX };
         header.time = match told.time {
             Some(name) => header.require(input, name, "--time")?,
             None => header.find("time").unwrap_or(0),
         };
-        header.check_told(input, told)?;
+        header.note_told(input, told)?;
         Ok(header)
     }
 
-    fn check_told(&self, input: &str, told: Told<'_>) -> Outcome {
+    fn note_told(&mut self, input: &str, told: Told<'_>) -> Outcome {
         for tag in told.tags {
-            if self.require(input, tag, "--tag")? == self.time {
+            let column = self.require(input, tag, "--tag")?;
+            if column == self.time {
                 return Err(Failure::usage(format_args!("--tag {tag}: this is the time column")));
             }
+            self.told[column].is_tag = true;
         }
         for (name, data_type) in told.types {
             let column = self.require(input, name, "--type")?;
             if column == self.time {
                 return Err(Failure::usage(format_args!("--type {name}={data_type}: this is the time column")));
             }
-            if self.is_told_tag(column, told) && *data_type != DataType::String {
+            if self.told[column].is_tag && *data_type != DataType::String {
                 return Err(Failure::usage(format_args!("--type {name}={data_type}: a TAG is a STRING")));
             }
-            if told.types.iter().any(|(other, other_type)| self.find(other) == Some(column) && other_type != data_type) {
+            if self.told[column].data_type.replace(*data_type).is_some_and(|other| other != *data_type) {
                 return Err(Failure::usage(format_args!("--type {name}: two types are told")));
             }
         }
@@ -107,10 +119,8 @@ impl Header {
 
     /// A column by name; of two `time`s the one that is not the time.
     fn find(&self, name: &str) -> Option<usize> {
-        let name = name.to_lowercase();
-        let mut found = (0..self.lower.len()).filter(|column| self.lower[*column] == name);
-        let first = found.next();
-        first.filter(|column| *column != self.time).or_else(|| found.next()).or(first)
+        let (first, second) = *self.by_name.get(&name.to_lowercase())?;
+        Some(second.filter(|_| first == self.time).unwrap_or(first))
     }
 
     fn require(&self, input: &str, name: &str, flag: &str) -> Outcome<usize> {
@@ -119,19 +129,10 @@ impl Header {
         })
     }
 
-    fn is_told_tag(&self, column: usize, told: Told<'_>) -> bool {
-        told.tags.iter().any(|tag| self.find(tag) == Some(column))
-    }
-
-    fn told_type(&self, column: usize, told: Told<'_>) -> Option<DataType> {
-        told.types.iter().find(|(name, _)| self.find(name) == Some(column)).map(|(_, data_type)| *data_type)
-    }
-
     /// True when the rows need not be looked at to know the table.
     pub(crate) fn is_all_told(&self, told: Told<'_>) -> bool {
-        !told.finds_tags
-            && (0..self.len())
-                .all(|column| column == self.time || self.is_told_tag(column, told) || self.told_type(column, told).is_some())
+        let is_told = |(column, told): (usize, &ToldColumn)| column == self.time || told.is_tag || told.data_type.is_some();
+        !told.finds_tags && self.told.iter().enumerate().all(is_told)
     }
 }
 
@@ -162,8 +163,7 @@ impl Plan {
         let mut builder = TableSchema::builder(table);
         let mut columns = Vec::with_capacity(header.len() - 1);
         for column in (0..header.len()).filter(|column| *column != header.time) {
-            let told_type = header.told_type(column, told);
-            let is_told_tag = header.is_told_tag(column, told);
+            let ToldColumn { is_tag: is_told_tag, data_type: told_type } = header.told[column];
             let data_type = if is_told_tag { DataType::String } else { told_type.unwrap_or_else(|| guesses.data_type(column)) };
             before_numbers &= !is_number(data_type);
             let is_found_tag = before_numbers && data_type == DataType::String && guesses.has_value(column);
@@ -181,17 +181,17 @@ impl Plan {
     }
 
     /// The plan for a table that is there already: its types hold, a FIELD that the CSV has not stays null.
-    pub(crate) fn for_table(input: &str, table: &TableSchema, header: Header, told: Told<'_>) -> Outcome<Self> {
+    pub(crate) fn for_table(input: &str, table: &TableSchema, header: Header) -> Outcome<Self> {
         for (index, name) in header.names.iter().enumerate() {
             if index == header.time {
                 continue;
             }
             let column = table.require_column(name).map_err(|error| Failure::failed(format_args!("{input}: {error}")))?;
             let ColumnSchema { data_type, category, .. } = &table.columns()[column];
-            if header.told_type(index, told).is_some_and(|told| told != *data_type) {
+            if header.told[index].data_type.is_some_and(|told| told != *data_type) {
                 return Err(Failure::failed(format_args!("column {name} of table {} is {data_type}", table.name())));
             }
-            if header.is_told_tag(index, told) && *category != ColumnCategory::Tag {
+            if header.told[index].is_tag && *category != ColumnCategory::Tag {
                 return Err(Failure::failed(format_args!("column {name} of table {} is no TAG", table.name())));
             }
         }
@@ -321,7 +321,7 @@ mod tests {
         check_refused(header("a,time,Time", &flags()), "in.csv:1: the header names column Time twice (case does not count)");
         check_refused(header("time,time,time", &flags()), "in.csv:1: the header names column time twice (case does not count)");
         let table = TableSchema::builder("t").field("time", DataType::Double).build().unwrap();
-        let plan = Plan::for_table("in.csv", &table, header("time,time", &flags()).unwrap(), flags().told()).unwrap();
+        let plan = Plan::for_table("in.csv", &table, header("time,time", &flags()).unwrap()).unwrap();
         assert_eq!(plan.columns[0].source, Some(1));
     }
 
@@ -341,7 +341,7 @@ mod tests {
     fn a_table_that_is_there_keeps_its_types() {
         let table = TableSchema::builder("t").tag("site").field("temp", DataType::Double).field("rain", DataType::Int32).build();
         let table = table.unwrap();
-        let plan = |csv: &str, flags: &Flags| Plan::for_table("in.csv", &table, header(csv, flags)?, flags.told());
+        let plan = |csv: &str, flags: &Flags| Plan::for_table("in.csv", &table, header(csv, flags)?);
         let sources = |plan: &Plan| plan.columns.iter().map(|column| column.source).collect::<Vec<_>>();
         assert_eq!(sources(&plan("TEMP,time,site", &flags()).unwrap()), [Some(2), Some(0), None]);
         check_refused(plan("time,site,gust", &flags()), "in.csv: table t has no column gust; it has site, temp, rain");

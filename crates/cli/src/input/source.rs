@@ -1,5 +1,6 @@
 //! Opening a CSV, a TSV or lines of JSON: a file is read twice, a pipe is judged by a sample that is kept.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
@@ -131,15 +132,17 @@ impl Input {
         let json = self.records.json();
         let is_canonical_json = json.tags().is_some();
         let tags = json.tags().filter(|_| told.finds_tags).unwrap_or(told.tags).to_vec();
-        let is_told = |name: &str| told.types.iter().any(|(known, _)| known.to_lowercase() == name.to_lowercase());
-        let is_there = |name: &str| self.header.iter().any(|cell| cell.text == name.as_bytes());
-        let described = json.types().filter(|(name, _)| !is_told(name) && !tags.contains(name) && is_there(name));
+        let told_before: HashSet<String> =
+            told.types.iter().map(|(name, _)| name).chain(&tags).map(|name| name.to_lowercase()).collect();
+        let is_there: HashSet<&[u8]> = self.header.iter().map(|cell| cell.text).collect();
+        let described = json.types().iter().filter(|(name, _)| !told_before.contains(&name.to_lowercase()));
+        let described = described.filter(|(name, _)| is_there.contains(name.as_bytes()));
         let types: Vec<_> = told.types.iter().chain(described).cloned().collect();
         let told = Told { tags: &tags, finds_tags: told.finds_tags && !is_canonical_json, types: &types, ..told };
         let header = Header::new(&self.name, &self.header, told)?;
         let mut sample = Vec::new();
         let plan = match existing {
-            Some(schema) => Plan::for_table(&self.name, schema, header, told)?,
+            Some(schema) => Plan::for_table(&self.name, schema, header)?,
             None => {
                 let mut guesses = Guesses::new(header.len(), is_canonical_json);
                 if !header.is_all_told(told) {

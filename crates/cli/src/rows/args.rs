@@ -67,6 +67,25 @@ pub(crate) struct RowArgs {
     pub(crate) tag_match: TagMatch,
 }
 
+/// Which of the chosen rows are printed.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct WindowArgs {
+    /// At most this many rows
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<u64>,
+
+    /// Leave out the first rows
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: u64,
+}
+
+impl WindowArgs {
+    /// How many rows are left out, and how many are printed then.
+    pub(crate) fn window(self) -> (u64, Option<u64>) {
+        (self.offset, self.limit)
+    }
+}
+
 /// How conditions on tags are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TagMatch {

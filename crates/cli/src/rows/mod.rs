@@ -8,7 +8,7 @@ use std::io::Write;
 
 use clap::Args;
 
-use self::args::RowArgs;
+use self::args::{RowArgs, WindowArgs};
 use self::print::PrintArgs;
 use crate::args::Source;
 use crate::failure::Outcome;
@@ -31,13 +31,8 @@ pub(crate) struct CatArgs {
     #[command(flatten)]
     rows: RowArgs,
 
-    /// At most this many rows
-    #[arg(short = 'n', long, value_name = "N")]
-    limit: Option<u64>,
-
-    /// Leave out the first rows
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    offset: u64,
+    #[command(flatten)]
+    window: WindowArgs,
 
     #[command(flatten)]
     print: PrintArgs,
@@ -70,7 +65,7 @@ pub(crate) struct HeadArgs {
 /// `tsloom cat`: rows of a TsFile or a store.
 pub(crate) fn cat(args: &CatArgs, out: &mut impl Write) -> Outcome {
     check(&args.rows, &args.print)?;
-    run(&Opened::open(&args.source)?, &args.rows, &args.print, (args.offset, args.limit), out)
+    run(&Opened::open(&args.source)?, &args.rows, &args.print, args.window.window(), out)
 }
 
 /// `tsloom head`: the first rows.

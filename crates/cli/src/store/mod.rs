@@ -11,7 +11,7 @@ use crate::args::ImportArgs;
 use crate::failure::{Failure, Outcome};
 use crate::format::FormatArgs;
 use crate::opened::Opened;
-use crate::rows::args::RowArgs;
+use crate::rows::args::{RowArgs, WindowArgs};
 use crate::rows::print::PrintArgs;
 use crate::rows::{self, select};
 use crate::text::sheet::{Cell, Sheet};
@@ -66,13 +66,8 @@ pub(crate) struct ScanArgs {
     #[command(flatten)]
     rows: RowArgs,
 
-    /// At most this many rows
-    #[arg(short = 'n', long, value_name = "N")]
-    limit: Option<u64>,
-
-    /// Leave out the first rows
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    offset: u64,
+    #[command(flatten)]
+    window: WindowArgs,
 
     #[command(flatten)]
     print: PrintArgs,
@@ -122,7 +117,7 @@ pub(crate) fn run(verb: &StoreVerb, is_verbose: bool, out: &mut impl Write) -> O
         StoreVerb::Write(args) => crate::import::run(args, is_verbose),
         StoreVerb::Scan(args) => {
             rows::check(&args.rows, &args.print)?;
-            rows::run(&reading(&args.store.dir)?, &args.rows, &args.print, (args.offset, args.limit), out)
+            rows::run(&reading(&args.store.dir)?, &args.rows, &args.print, args.window.window(), out)
         }
         StoreVerb::Flush(args) => writing(&args.dir, is_verbose)?.flush().map_err(Failure::failed),
         StoreVerb::Compact(args) => {

@@ -56,6 +56,18 @@ fn a_column_that_is_described_and_in_no_row_is_not_there() {
 }
 
 #[test]
+fn as_many_columns_are_described_as_a_wide_table_has() {
+    let described: Vec<String> = (0..3_000).map(|index| format!("{{\"name\": \"c{index}\", \"type\": \"FLOAT\"}}")).collect();
+    let cells: Vec<String> = (0..3_000).map(|index| format!("\"c{index}\": {index}.5")).collect();
+    let row = format!("{{\"table\": \"w\", \"time\": 1, \"tags\": {{}}, \"fields\": {{{}}}}}\n", cells.join(", "));
+    let schema = format!("{{\"schema\": {{\"table\": \"w\", \"columns\": [{}]}}}}\n", described.join(", "));
+    let lab = Lab::new().with("in.ndjson", schema + &row);
+    lab.good("import in.ndjson -o out.tsfile");
+    assert!(lab.good("cat out.tsfile -f ndjson") == row);
+    assert_eq!(lab.good("schema out.tsfile -f csv").matches(",FLOAT,").count(), 3_000);
+}
+
+#[test]
 fn flat_rows_are_read_like_a_csv() {
     let lab = Lab::new()
         .with("in.ndjson", "{\"time\":\"1\",\"site\":\"a\",\"n\":\"5\"}\n\n{\"time\":\"2\",\"site\":\"a\",\"n\":null}\n");
